@@ -36,6 +36,8 @@ interface Judged {
 const itemPolicy = policy({
   spam: (actor: Actor, { kind }: Judged) =>
     needs(kind === 'post' ? 'post:destroy' : 'comment:update:any')(actor, undefined),
+  delete: (actor: Actor, { kind }: Judged) =>
+    needs(kind === 'post' ? 'post:destroy' : 'comment:delete:any')(actor, undefined),
   block: (actor: Actor, { author }: Judged) =>
     author && userPolicy.may(actor, author).includes('block') ? undefined : notAllowed(['user:block']),
 })

@@ -97,17 +97,18 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
     let seen = 0
     for (const token of asking) {
       const { items } = (await site.http('GET /moderation?limit=100', { token })).body
-      for (const { id, may } of items) {
+      for (const { id, kind, post, may } of items) {
         seen += may.length
         expect(may).toEqual(
           await tried(site, token, {
             spam: [`POST /moderation/${id}`, { decision: 'spam' }],
+            delete: kind === 'post' ? ['DELETE /posts', { id }] : [`DELETE /posts/${post.postId}/comments/${id}`, {}],
             block: [`POST /moderation/${id}`, { decision: 'spam', block: true }],
           }),
         )
       }
     }
-    expect(seen).toBe(6 + 4 + (3 + 1) + 3 + (3 + 1) + (3 + 2))
+    expect(seen).toBe(6 + 6 + 4 + (3 + 3 + 1) + (3 + 3) + (3 + 1) + (3 + 3 + 2))
   })
 
   it('with boards, roadmaps, roles and users is what the operations allow', async () => {

@@ -217,6 +217,43 @@ it('ten reported posts are decided by keyboard alone, a key for each, and the fo
   expect(await decisions(site)).toHaveLength(12)
 })
 
+it('twenty things are decided with at most 1.6 keys each', async () => {
+  const made = await full(20)
+  const { site } = made
+  const team = await site.member([...MODERATOR, 'comment:create', 'comment:create_internal', 'post:update'])
+  const page = await enter({ viewport: WIDE }, { site, moderator: team })
+  const current = () => page.evaluate(() => document.querySelector('[data-current] h2')?.textContent)
+  let keys = 0
+  const press = async (key: string) => {
+    keys += 1
+    await page.keyboard.press(key)
+  }
+  const plan = [...Array<string>(5).fill('spam'), ...Array<string>(4).fill('repeat'), ...Array<string>(5).fill('answer'), ...Array<string>(6).fill('new')] // prettier-ignore
+  for (const [index, what] of plan.entries()) {
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(20 - index)
+    expect([what, await current()]).toEqual([what, `Wish ${20 - index}`])
+    if (what === 'spam') await press('s')
+    else if (what === 'new') await press('e')
+    else if (what === 'repeat') {
+      await press('#')
+      await page.locator('.narrow .danger').waitFor()
+      await page.locator('.narrow >> text=cannot be undone').waitFor()
+      await press('#')
+    } else {
+      await press('r')
+      await page.locator('.post-columns').waitFor()
+      await page.locator('#field-body:focus').waitFor()
+      await page.keyboard.type('Use the other button, see #1?') // what is said is no key of ours
+      await press('Control+Enter')
+    }
+    await page.locator('.flash').waitFor()
+    expect(await page.evaluate(() => [document.activeElement?.className, document.activeElement?.getAttribute('role')])).toEqual(['flash', 'status']) // prettier-ignore
+  }
+  await expect.poll(() => page.innerText('main')).toContain('Nothing waits.')
+  expect(keys / 20).toBeLessThanOrEqual(1.6)
+  expect(await decisions(site)).toEqual([...Array<string>(5).fill('post.marked_spam'), ...Array<string>(11).fill('post.kept')]) // prettier-ignore
+})
+
 it('keys choose rows, do nothing in fields, are listed by ?, and can be switched off', async () => {
   const made = await full(3)
   const page = await enter({ viewport: WIDE }, made)

@@ -111,6 +111,12 @@ const isTyping = (target) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox], [type=radio])'))
 
+// Ctrl and Enter send what is typed.
+document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, isComposing }) => {
+  if (key === 'Enter' && (ctrlKey || metaKey) && !isComposing && target instanceof HTMLTextAreaElement)
+    target.form?.requestSubmit()
+})
+
 document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey, isComposing } = event
   if (ctrlKey || metaKey || altKey || isComposing || event.defaultPrevented || isTyping(target)) return

@@ -83,7 +83,7 @@ export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: 
 )
 
 /** The buttons of one row. `next` is the row after it, which is where the keyboard goes on. */
-export const RowVerbs = ({ view, row, next, about, hasKeys = true }: RowVerbsProps) => (
+export const RowVerbs = ({ view, row, next, about, hasKeys = true, children }: RowVerbsProps) => (
   <span class="buttons">
     {row.verbs.map((verb) => (
       <button
@@ -97,6 +97,7 @@ export const RowVerbs = ({ view, row, next, about, hasKeys = true }: RowVerbsPro
         {view.t(VERBS[verb].label)}
       </button>
     ))}
+    {children}
   </span>
 )
 
@@ -108,6 +109,8 @@ interface RowVerbsProps {
   about: string
   /** Whether they have keys. On the page of one post, some have another meaning. */
   hasKeys?: boolean
+  /** Links beside the buttons. */
+  children?: ComponentChildren
 }
 
 /** The error code of each failed decision, by id. They are in the address after a form was sent. */

@@ -1,7 +1,10 @@
 import { excerptOf } from '../../core/markdown/excerpt.js'
 import { AppError } from '../../core/errors.js'
+import type { Key } from '../../core/catalogue.js'
+import * as comments from '../../service/comments.js'
 import * as service from '../../service/moderation.js'
-import { pageNumber, withParameters } from '../kit/addresses.js'
+import { move as movePosts } from '../../service/postmoves.js'
+import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
@@ -18,6 +21,13 @@ import { waitsText } from '../parts/waits.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
 
 const HOME = '/dashboard'
+/** The keys of the links of a row. */
+const WAYS = [
+  ['r', 'comment.reply'],
+  ['n', 'comment.writeNote'],
+  ['m', 'post.changeStatus'],
+  ['#', 'action.delete'],
+] as const
 const SIZE = 20
 /** Characters of a text that are shown. */
 const SHOWN = 600
@@ -58,7 +68,7 @@ export const inbox = page({
     return (
       <>
         <Top view={view} title={t('inbox.title')} count={t('inbox.count', { count: total })}>
-          <KeyHelp view={view} keys={KEYS} />
+          <KeyHelp view={view} keys={[...KEYS, ...WAYS]} />
         </Top>
         <Filters view={view} counts={counts} boards={boards} />
         <Unmet view={view} titles={new Map(items.map((item) => [item.id, titleOf(view, item)]))} />
@@ -202,10 +212,37 @@ function Waiting({ view, item, row, next }: WaitingProps) {
             </p>
           )}
           <Reports view={view} reports={reports} />
-          <RowVerbs view={view} row={row} next={next} about={name} />
+          <RowVerbs view={view} row={row} next={next} about={name}>
+            <Ways view={view} item={item} next={next} />
+          </RowVerbs>
         </div>
       </article>
     </li>
+  )
+}
+
+/** Leads to the field or the question, and back to the row that is next. */
+function Ways({ view, item: { id, kind, may, post }, next }: Omit<WaitingProps, 'row'>) {
+  const { t, href } = view
+  const isPost = kind === 'post'
+  const here = withParameters(view.url, {})
+  const [stay, go] = [`${here}#${anchorOf(id)}`, next === undefined ? here : `${here}#${anchorOf(next)}`]
+  const way = (key: string, label: Key, to: string) => (
+    <a class="button plain" href={href(to)} data-key={key}>
+      {t(label)}
+    </a>
+  )
+  const at = (place: string, from: string) => withQuery(links.teamPost(post.slug), { from, at: place })
+  const remove = isPost
+    ? withQuery(`${links.teamPost(post.slug)}/delete`, { from: go, at: 'delete' })
+    : withQuery(`${links.comment(post.slug, id)}/delete`, { to: go })
+  return (
+    <>
+      {view.may(comments.create) ? way('r', 'comment.reply', at(isPost ? 'reply' : id, go)) : null}
+      {view.can('comment:create_internal') ? way('n', 'comment.writeNote', at('note', stay)) : null}
+      {isPost && view.may(movePosts) ? way('m', 'filter.roadmap', at('status', stay)) : null}
+      {may.includes('delete') ? way('#', 'action.delete', remove) : null}
+    </>
   )
 }
 

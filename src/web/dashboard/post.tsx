@@ -109,6 +109,7 @@ function Discussion({
   post: { slug },
   list: { activity, total_count: count, total_pages: pages },
   own,
+  item,
 }: Data & { view: View }) {
   // prettier-ignore
   const { t, query } = view
@@ -132,7 +133,14 @@ function Discussion({
       )}
       <CommentPager view={view} pages={pages} to="newer" />
       <Summary view={view} fields={{ body: field }} />
-      <CommentForm view={view} path={path} kind="public" shortcut="r" autofocus={query.at === 'reply'} />
+      <CommentForm
+        view={view}
+        path={path}
+        kind="public"
+        shortcut="r"
+        autofocus={query.at === 'reply'}
+        keep={query.at === 'reply' && item && item.reasons.length > 0 ? item.updated_at : undefined}
+      />
       {view.can('comment:create_internal') ? (
         <CommentForm view={view} path={path} kind="note" shortcut="n" autofocus={query.at === 'note'} />
       ) : null}

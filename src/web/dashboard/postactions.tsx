@@ -1,10 +1,12 @@
+import { AppError } from '../../core/errors.js'
 import * as comments from '../../service/comments.js'
+import * as moderation from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import * as posts from '../../service/posts.js'
 import * as votes from '../../service/votes.js'
 import { withParameters } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { action, page, Redirect, type Outcome, type View } from '../kit/page.js'
+import { action, page, Redirect, type LiveView, type Outcome, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
 import { named } from '../parts/namefield.js'
 import { Quote } from '../parts/quote.js'
@@ -44,6 +46,17 @@ export const move = action({
   },
 })
 
+/** Whether what was answered is kept too. Where it was changed meanwhile, it waits on. */
+async function kept(view: LiveView, id: string | undefined, seen: string): Promise<boolean> {
+  try {
+    await view.call(moderation.decide, { id: id ?? '', decision: 'keep', if_updated_at: seen })
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return false
+    throw error
+  }
+}
+
 export const comment = action({
   operation: comments.create,
   page: formOf,
@@ -54,10 +67,11 @@ export const comment = action({
     ...(parent_id && { parent_id }),
     ...(is_internal === 'true' && { is_internal: true }),
   }),
-  done: (view, { activity: { id, comment: written } }) => ({
-    to: back(view, `#comment-${id}`),
-    flash: written.is_internal ? 'noted' : 'commented',
-  }),
+  async done(view, { activity: { id, comment: written } }, { parent_id: parent, keep }) {
+    const to = back(view, `#comment-${id}`)
+    if (keep && (await kept(view, parent || view.params.slug, keep))) return { to, flash: 'commentedKept' }
+    return { to, flash: written.is_internal ? 'noted' : 'commented' }
+  },
 })
 
 const voteOf = ({ params }: View, { user_id: user = '' }: Record<string, string | undefined>) => ({

@@ -18,7 +18,7 @@ export interface Repeat {
 export const ASK_AGAIN = 'ask-again'
 
 /** Fields of our own, which no operation declares. None is a secret. */
-const OWN = ['to', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', 'chosen', 'one', 'verb', 'typed', ...Object.values<string>(PENDING)] // prettier-ignore
+const OWN = ['to', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', 'chosen', 'one', 'verb', 'typed', 'keep', ...Object.values<string>(PENDING)] // prettier-ignore
 
 /** Only fields that are known to be no secret are repeated. */
 export function repeatOf(act: AnyAction, to: string, form: Fields): Repeat {

@@ -16,10 +16,12 @@ interface CommentFormProps {
   /** The key of the dashboard that leads to the field. */
   shortcut?: string
   autofocus?: boolean
+  /** The version of what it answers, where that waits for a decision: it is kept with the answer, unless one says otherwise. */
+  keep?: string | undefined
 }
 
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
-export function CommentForm({ view, path, to, kind, shortcut, autofocus = false }: CommentFormProps) {
+export function CommentForm({ view, path, to, kind, shortcut, autofocus = false, keep }: CommentFormProps) {
   const { t } = view
   const { values } = view.form
   const parent = to?.id
@@ -52,6 +54,12 @@ export function CommentForm({ view, path, to, kind, shortcut, autofocus = false 
       ) : view.can('comment:create_internal') ? (
         <Check view={mine} name="is_internal" label={t('comment.internal')} />
       ) : null}
+      {keep === undefined ? null : (
+        <label class="check">
+          <input type="checkbox" name="keep" value={keep} checked />
+          <span>{t('comment.keep')}</span>
+        </label>
+      )}
       <Submit kind={kind === 'note' ? 'plain' : 'primary'}>
         {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
       </Submit>

@@ -31,7 +31,9 @@ export const Confirm = ({
     <p>{children}</p>
     <Form view={view} to={to} class="buttons">
       <Hidden name="to" value={next} />
-      <Submit kind="danger">{action}</Submit>
+      <Submit kind="danger" shortcut="#">
+        {action}
+      </Submit>
       <a class="button plain" href={view.href(back)}>
         {view.t('form.cancel')}
       </a>

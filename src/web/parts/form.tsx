@@ -197,11 +197,14 @@ export const Pending = ({ view }: { view: View }) => (
 export const Submit = ({
   children,
   kind = 'primary',
+  shortcut,
 }: {
   children: ComponentChildren
   kind?: 'primary' | 'plain' | 'danger'
+  /** The key of the dashboard that presses it. */
+  shortcut?: string
 }) => (
-  <button type="submit" class={`button ${kind}`}>
+  <button type="submit" class={`button ${kind}`} data-key={shortcut}>
     {children}
   </button>
 )

@@ -117,6 +117,7 @@ function CommentItem({
                 path={team?.replies ?? `${links.post(slug)}/comments`}
                 to={comment}
                 autofocus={team?.replyTo === comment.id}
+                keep={team?.replyTo === comment.id && may.includes('spam') ? comment.updated_at : undefined}
               />
             </details>
           )}
