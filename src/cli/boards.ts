@@ -108,7 +108,7 @@ export function register(group: Command, cli: Cli): void {
     usage: 'update <boardId:board...>',
     examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --no-private'],
     output: one,
-    input: { hidden: ['partial'], defaults: { partial: true }, switches },
+    input: { hidden: ['partial', 'ifVersion'], defaults: { partial: true }, switches },
     requiresChange: true,
     done: ({ board }) => `Updated board ${label(board)}.`,
   })

@@ -84,7 +84,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['owner reset', 'owner reset --generate-password', 'owner reset --password-stdin < password.txt'],
       output: table,
       input: {
-        hidden: ['user', 'name', 'username', 'email', 'notes', 'isVerified'],
+        hidden: ['user', 'name', 'username', 'email', 'notes', 'isVerified', 'ifVersion'],
         prompts: ['password'],
         generated: 'password',
         finds: { fields: ['user'], from: async (call) => ({ user: (await call(profile.profile, {})).user.userId }) },

@@ -97,7 +97,7 @@ export function register(group: Command, cli: Cli): void {
     usage: 'update <id:roadmap...>',
     examples: ['roadmaps update planned --name "Coming soon" --private'],
     output: one,
-    input: { hidden: ['partial'], defaults: { partial: true }, switches },
+    input: { hidden: ['partial', 'ifVersion'], defaults: { partial: true }, switches },
     requiresChange: true,
     done: ({ roadmap }) => `Updated roadmap ${label(roadmap)}.`,
   })

@@ -114,7 +114,7 @@ export function register(group: Command, cli: Cli): void {
         'roles update moderators --permissions comment:update:any',
       ],
       output: { columns: withPermissions, id, rows: ({ role, permissions }) => [{ ...role, permissions }] },
-      input: { hidden: ['partial'], defaults: { partial: true } },
+      input: { hidden: ['partial', 'ifVersion'], defaults: { partial: true } },
       requiresChange: true,
       done: ({ role }) => `Updated role ${label(role)}.`,
     },

@@ -46,7 +46,7 @@ export function register(group: Command, cli: Cli): void {
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
       ],
       output,
-      input: { switches: { allowSignup: { word: 'signup' } } },
+      input: { hidden: ['ifVersion'], switches: { allowSignup: { word: 'signup' } } },
       requiresChange: true,
       done: () => 'Updated the settings of the site.',
     },

@@ -132,7 +132,7 @@ export function register(group: Command, cli: Cli): void {
       'users list -q --query example.com | feedbackctl users update - --verified',
     ],
     output: one,
-    input: { flags: { isVerified: 'verified' }, generated: 'password' },
+    input: { hidden: ['ifVersion'], flags: { isVerified: 'verified' }, generated: 'password' },
     requiresChange: true,
     done: ({ user }, given) =>
       `Updated ${label(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,

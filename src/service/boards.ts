@@ -1,5 +1,5 @@
 import * as Type from 'typebox'
-import { changesOf } from '../core/details.js'
+import { changesOf, type Recorded } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
@@ -31,6 +31,7 @@ import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } fro
 import { policy, runs, type Gated } from './lib/policies.js'
 import { fields, inPath } from './lib/schemas.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
+import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
 const boardPolicy = policy({
   update: runs((): Gated => update),
@@ -125,8 +126,11 @@ export const show = operation({
   cache: 'actor',
   errors: ['BOARD_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the board', 'board') }),
-  output: Type.Object({ board: Board }),
-  run: async (ctx, input) => ({ board: toBoard(ctx.actor, await noun.readable(ctx, input.url)) }),
+  output: Type.Object({ board: Board, version: versionField }),
+  async run(ctx, input) {
+    const row = await noun.readable(ctx, input.url)
+    return { board: toBoard(ctx.actor, row), version: versionOf(changeable(row)) }
+  },
 })
 
 export const search = operation({
@@ -186,7 +190,7 @@ export const update = operation({
   summary: 'Change a board',
   http: 'PATCH /boards 200',
   access: 'board:update',
-  errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND', 'BOARD_URL_EXISTS'],
+  errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND', 'BOARD_URL_EXISTS', 'CONTENT_CHANGED'],
   input: fields(
     {
       boardId,
@@ -196,6 +200,7 @@ export const update = operation({
       view_voters: Type.Optional(viewVoters),
       display: Type.Optional(display),
       partial,
+      ifVersion,
     },
     ['createdAt', 'updatedAt', 'post_count', 'may'],
   ),
@@ -206,6 +211,7 @@ export const update = operation({
     return change(ctx, async (tx) => {
       if (input.display !== undefined) await lock(tx.db, 'post_counts') // posts are as private as their board
       const before = await stateBefore(tx.db, 'board', subject.boardId)
+      if (before) assertVersion(input.ifVersion, changeable(before))
       const outcome = await updateBoard(tx.db, subject.boardId, {
         ...noun.changes(input, slug),
         ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
@@ -217,6 +223,9 @@ export const update = operation({
     })
   },
 })
+
+/** What `update` sets. */
+const changeable = (row: Recorded<'board'>) => [row.name, row.url, row.color, row.display, row.view_voters]
 
 export const remove = operation({
   id: 'boards.delete',

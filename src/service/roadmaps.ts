@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { wordsOf } from '../core/catalogue.js'
-import { changeOf, changesOf } from '../core/details.js'
+import { changeOf, changesOf, type Recorded } from '../core/details.js'
 import { asStored, newId } from '../core/ids.js'
 import { LANGUAGES } from '../core/language.js'
 import { searchKey } from '../core/text.js'
@@ -28,6 +28,7 @@ import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.
 import { policy, runs, type Gated } from './lib/policies.js'
 import { fields, inPath } from './lib/schemas.js'
 import { periodFields, periodFrom } from './lib/times.js'
+import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
 const roadmapPolicy = policy({
   update: runs((): Gated => update),
@@ -116,8 +117,11 @@ export const show = operation({
   cache: 'actor',
   errors: ['ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ url: inPath('Url or id of the roadmap', 'roadmap') }),
-  output: Type.Object({ roadmap: Roadmap }),
-  run: async (ctx, input) => ({ roadmap: toRoadmap(ctx.actor, await noun.readable(ctx, input.url)) }),
+  output: Type.Object({ roadmap: Roadmap, version: versionField }),
+  async run(ctx, input) {
+    const row = await noun.readable(ctx, input.url)
+    return { roadmap: toRoadmap(ctx.actor, row), version: versionOf(changeable(row)) }
+  },
 })
 
 export const create = operation({
@@ -193,7 +197,7 @@ export const update = operation({
   summary: 'Change a roadmap',
   http: 'PATCH /roadmaps 200',
   access: 'roadmap:update',
-  errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND', 'ROADMAP_URL_EXISTS'],
+  errors: ['ROADMAP_ID_OR_URL_MISSING', 'ROADMAP_NOT_FOUND', 'ROADMAP_URL_EXISTS', 'CONTENT_CHANGED'],
   input: fields(
     {
       id,
@@ -202,6 +206,7 @@ export const update = operation({
       color: Type.Optional(color),
       display: Type.Optional(display),
       partial,
+      ifVersion,
     },
     [
       'index', // roadmaps.sort and roadmaps.move change it
@@ -216,6 +221,7 @@ export const update = operation({
     const slug = await noun.slugOfChanged(input, subject)
     return change(ctx, async (tx) => {
       const before = await stateBefore(tx.db, 'roadmap', subject.id)
+      if (before) assertVersion(input.ifVersion, changeable(before))
       const outcome = await updateRoadmap(tx.db, subject.id, {
         ...noun.changes(input, slug),
         updated_at: ctx.now().toISOString(),
@@ -226,6 +232,9 @@ export const update = operation({
     })
   },
 })
+
+/** What `update` sets. */
+const changeable = (row: Recorded<'roadmap'>) => [row.name, row.url, row.color, row.display]
 
 export const remove = operation({
   id: 'roadmaps.delete',

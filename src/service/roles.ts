@@ -1,6 +1,6 @@
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
-import { changeOf, changesOf } from '../core/details.js'
+import { changeOf, changesOf, type Recorded } from '../core/details.js'
 import { AppError, type ErrorCode } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
 import { PERMISSIONS, type Permission } from '../core/permissions.js'
@@ -32,6 +32,7 @@ import { findPerson } from './lib/people.js'
 import { policy, runs, type Gated } from './lib/policies.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
 /** Whoever could change or take a stronger role could take away rights that are above their own. */
 const onWeaker = (op: () => Gated) => (actor: Actor, role: Held) =>
@@ -135,12 +136,18 @@ export const show = operation({
   cache: 'actor',
   errors: ['ROLE_NOT_FOUND'],
   input: fields({ id: inPath('Id of the role, or its name if no other role has it', 'role') }),
-  output: Type.Object({ role: Type.Object({ ...ListedRole.properties, permissions: Permissions }) }),
+  output: Type.Object({
+    role: Type.Object({ ...ListedRole.properties, permissions: Permissions }),
+    version: versionField,
+  }),
   subject: roleOf,
   async run({ db, actor }, _, role) {
     const held = inOrder(await permissionsOfRole(db, role.id))
     const people = (await peopleOfRoles(db, [role.id])).get(role.id) ?? 0
-    return { role: { ...toRole(actor, { ...role, permissions: held }), user_count: people, permissions: held } }
+    return {
+      role: { ...toRole(actor, { ...role, permissions: held }), user_count: people, permissions: held },
+      version: versionOf(changeable(role, held)),
+    }
   },
 })
 
@@ -187,7 +194,7 @@ export const update = operation({
   http: 'PATCH /roles 200',
   access: 'role:update',
   changesOwnRights: true,
-  errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE'],
+  errors: ['ROLE_NOT_FOUND', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CONTENT_CHANGED'],
   input: fields(
     {
       id: roleId,
@@ -200,6 +207,7 @@ export const update = operation({
           description: 'Keep the permissions if none are given; otherwise all are removed',
         }),
       ),
+      ifVersion,
     },
     ['isSystem', 'created_at', 'updated_at', 'may'],
   ),
@@ -218,6 +226,7 @@ export const update = operation({
       if (!role) throw roleNotFound(input.id)
       const had = await permissionsOfRole(db, role.id) // after the update, which locks the role
       rolePolicy.assert('update', actor, { ...role, permissions: had })
+      if (before) assertVersion(input.ifVersion, changeable(before, inOrder(had)))
       const wanted = inOrder(input.permissions ?? (input.partial ? had : []))
       const added = wanted.filter((permission) => !had.includes(permission))
       assertOwn(actor, added)
@@ -232,6 +241,14 @@ export const update = operation({
     })
   },
 })
+
+/** What `update` sets. */
+const changeable = (row: Recorded<'role'>, held: readonly string[]) => [
+  row.name,
+  row.description,
+  row.require_totp,
+  ...held,
+]
 
 export const remove = operation({
   id: 'roles.delete',

@@ -15,6 +15,7 @@ import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { domainOf } from './lib/people.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
+import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
 export const Labs = Type.Record(Type.String(), Type.Boolean(), { description: 'Experimental features by name' })
 
@@ -41,9 +42,10 @@ export const site = operation({
   cache: 'public',
   errors: [],
   input: fields({}),
-  output: Type.Object({ settings: Settings }),
+  output: Type.Object({ settings: Settings, version: versionField }),
   async run({ db }) {
-    return { settings: toSettings(await readSettings(db)) }
+    const row = await readSettings(db)
+    return { settings: toSettings(row), version: versionOf(changeable(row)) }
   },
 })
 
@@ -59,7 +61,7 @@ export const update = operation({
   summary: 'Change settings of the site; settings that are not given stay as they are',
   http: 'PATCH /settings/site 200',
   access: 'settings:update',
-  errors: ['INVALID_LOGO_URL', 'LOGO_URL_TOO_LONG', 'INVALID_ACCENT_COLOR'],
+  errors: ['INVALID_LOGO_URL', 'LOGO_URL_TOO_LONG', 'INVALID_ACCENT_COLOR', 'CONTENT_CHANGED'],
   input: fields(
     {
       title: text('Title shown across the site (empty: Feedback)'),
@@ -72,11 +74,13 @@ export const update = operation({
         'Whether the posts and comments of somebody of whom none is shown yet wait until a moderator keeps one',
       ),
       developer_mode: flag('Whether the web client shows ids'),
+      ifVersion,
     },
     'all',
   ),
   output: Type.Object({ settings: Settings }),
-  async run(ctx, { title, logo, accentColor, allowSignup, holdFirstPosts, developer_mode: developerMode, ...rest }) {
+  async run(ctx, { ifVersion: seen, ...input }) {
+    const { title, logo, accentColor, allowSignup, holdFirstPosts, developer_mode: developerMode, ...rest } = input
     const changes = {
       ...rest,
       ...(title !== undefined && { title: title || 'Feedback' }),
@@ -89,12 +93,25 @@ export const update = operation({
     if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
       const before = await lockSettings(db)
+      assertVersion(seen, changeable(before))
       const row = await updateSettings(db, changes)
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { settings: toSettings(row) }
     })
   },
 })
+
+/** What `update` sets. */
+const changeable = (row: SettingsRow) => [
+  row.title,
+  row.description,
+  row.logo,
+  row.accentColor,
+  row.googleAnalyticsId,
+  row.allowSignup,
+  row.holdFirstPosts,
+  row.developer_mode,
+]
 
 /** The address to store. Browsers load it, so it must be a public http or https address. */
 function logoFrom({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | null {

@@ -7,7 +7,7 @@ import { acceptInvitation } from '../db/invitations.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteTotp, findTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
-import { assignEveryone, endSessions, findUserByEmail, isFormerUsername, updateUser } from '../db/users.js'
+import { assignEveryone, endSessions, findUserByEmail, isFormerUsername, lockUser, updateUser } from '../db/users.js'
 import { assertNoKey, assertOwner, refusedBy, type Access } from './lib/access.js'
 import { blockIn } from './lib/blocking.js'
 import { change } from './lib/change.js'
@@ -39,6 +39,7 @@ import {
 } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { holderOf, userPolicy } from './lib/userpolicy.js'
+import { assertVersion, ifVersion, versionOf } from './lib/versions.js'
 import * as ownAccount from './profile.js'
 
 export const who = inPath('Id, e-mail address or user name', 'user')
@@ -53,6 +54,9 @@ const WithWays = Type.Object({
       Type.Boolean({ description: 'Whether they have a second factor; absent for all but the owner' }),
     ),
   }),
+  version: Type.Optional(
+    Type.String({ description: 'Another after each change of the notes; absent for all but the owner' }),
+  ),
 })
 
 export { downloadAll, list } from './userlists.js'
@@ -72,7 +76,7 @@ export const show = operation({
     if (!ctx.actor.isOwner) return { user }
     const identities = (await waysOf(ctx, subject)).map(withoutRights)
     const hasTotp = Boolean((await findTotp(ctx.db, subject.userId))?.enabledAt)
-    return { user: { ...user, identities, hasTotp } }
+    return { user: { ...user, identities, hasTotp }, version: versionOf(notesOf(subject)) }
   },
 })
 
@@ -140,6 +144,7 @@ export const update = operation({
     'PASSWORD_COMMON',
     'USER_EXISTS',
     'USERNAME_EXISTS',
+    'CONTENT_CHANGED',
   ],
   input: fields({
     user: who,
@@ -158,10 +163,11 @@ export const update = operation({
     ),
     isVerified: Type.Optional(Type.Boolean({ description: 'Whether the address is confirmed' })),
     password: passwordField,
+    ifVersion,
   }),
   output: Shown,
   subject: userOf('owner'),
-  async run(ctx, { name, username, notes, isVerified, ...input }, subject) {
+  async run(ctx, { name, username, notes, isVerified, ifVersion: seen, ...input }, subject) {
     // 'block' is the word of users.blockMany, which is made of this file
     const reserved = [...reservedWords(Object.values(ownAccount)), 'block']
     if (username !== undefined && reserved.includes(username.toLowerCase())) throw usernameTaken(username)
@@ -171,6 +177,8 @@ export const update = operation({
     if (moves) await assertAddressAllowed(ctx.db, email)
     const password = input.password === undefined ? undefined : await hashNewPassword(ctx, input.password)
     return change(ctx, async ({ db, record }) => {
+      const before = seen === undefined ? undefined : await lockUser(db, subject.userId)
+      if (before) assertVersion(seen, notesOf(before))
       const user = await updateUser(db, subject.userId, {
         updatedAt: ctx.now().toISOString(),
         ...(name !== undefined && { name }),
@@ -312,3 +320,6 @@ async function taken(db: Context['db'], { userId }: UserRow, email: string, user
 
 const usernameTaken = (username: string) =>
   new AppError('USERNAME_EXISTS', `The user name ${JSON.stringify(username)} is taken. Choose another.`)
+
+/** Where the row of a user changes with each sign-in, the form of the notes is only about them. */
+const notesOf = ({ notes }: Pick<UserRow, 'notes'>) => [notes]

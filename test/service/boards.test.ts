@@ -247,7 +247,10 @@ describe.each(engines)('boards on %s', (engine) => {
       const { board } = await site.call(boards.create, { name: 'Ideas', display: false })
       const { token } = await site.member(['board:read'])
       for (const key of ['ideas', board.boardId])
-        expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({ board: { ...board, may: [] } })
+        expect((await site.http(`GET /boards/${key}`, { token })).body).toEqual({
+          board: { ...board, may: [] },
+          version: expect.any(String),
+        })
       const refused = await site.http('GET /boards/ideas')
       expect([refused.status, refused.body.code]).toEqual([403, 'NOT_ENOUGH_PERMISSION'])
       expect(refused.text).not.toContain(board.boardId)

@@ -270,7 +270,10 @@ describe.each(engines)('the owner on %s', (engine) => {
     const token = await site.owner()
     const { userId } = await site.member([], EVE)
     const { body } = await site.http(`GET /users/${userId}`, { token })
-    expect(body).toEqual({ user: expect.objectContaining({ userId, email: EVE.email }) })
+    expect(body).toEqual({
+      user: expect.objectContaining({ userId, email: EVE.email }),
+      version: expect.any(String),
+    })
     for (const who of ['EVE@example.org', body.user.username])
       expect((await site.http(`GET /users/${who}`, { token })).body).toEqual(body)
     expect(await answer(site, 'GET /users/nobody', undefined, token)).toEqual([404, 'USER_NOT_FOUND'])

@@ -33,12 +33,11 @@ export const ifUnchanged = (what: 'updatedAt' | 'updated_at') =>
   )
 
 export function assertUnchanged(field: string, given: string | undefined, updatedAt: string): void {
-  if (given !== undefined && timeFrom(field, given) !== updatedAt)
-    throw new AppError(
-      'CONTENT_CHANGED',
-      'It was changed meanwhile. Read it again, and decide what your change becomes.',
-    )
+  if (given !== undefined && timeFrom(field, given) !== updatedAt) throw contentChanged()
 }
+
+export const contentChanged = () =>
+  new AppError('CONTENT_CHANGED', 'It was changed meanwhile. Read it again, and decide what your change becomes.')
 
 /** Throws a VALIDATION_ERROR for what is no time. */
 export const periodFrom = ({ since, until }: Period): Period => ({

@@ -12,6 +12,7 @@ import { PlaceFields } from '../parts/placefields.js'
 import { SearchForm } from '../parts/search.js'
 import { Table } from '../parts/table.js'
 import { Top } from '../parts/top.js'
+import { Version } from '../parts/version.js'
 
 const HOME = '/dashboard/boards'
 
@@ -92,15 +93,22 @@ export const newBoard = page({
     <BoardForm view={view} of={service.create} to={`${HOME}/new`} title={view.t('board.new')} action={view.t('board.create')} />, // prettier-ignore
 })
 
-function BoardForm({ view, of, to, title, action: verb, board }: BoardFormProps) {
+function BoardForm({ view, of, to, title, action: verb, board, version }: BoardFormProps) {
   const { t } = view
   return (
     <>
       <Top view={view} title={title} back={{ to: HOME, text: t('nav.boards') }} />
       <Summary view={view} />
       <Form view={view} to={to} class="settings-form">
+        {board ? <Version view={view} version={version} fresh={settingsOf(board)} /> : null}
         <PlaceFields view={view} of={of} place={board} path="/boards/" />
-        <Check view={view} name="view_voters" label={t('board.votersHint')} checked={board?.view_voters ?? true} />
+        <Check
+          view={view}
+          name="view_voters"
+          label={t('board.votersHint')}
+          checked={board?.view_voters ?? true}
+          isSent={view.form.values.name !== undefined}
+        />
         <div class="buttons">
           <Submit>{verb}</Submit>
           {board?.may.includes('delete') ? (
@@ -121,17 +129,28 @@ interface BoardFormProps {
   title: string
   action: string
   board?: service.Board
+  version?: string
 }
 
-const boardAt = async (view: View) => (await view.call(service.show, { url: view.params.url })).board
+const shownAt = (view: View) => view.call(service.show, { url: view.params.url })
+const boardAt = async (view: View) => (await shownAt(view)).board
 
 export const boardSettings = page({
   cache: 'actor',
   section: 'boards',
-  load: boardAt,
-  title: (_view, { name }) => name,
-  show: (view, board) =>
-    <BoardForm view={view} of={service.update} to={settingsOf(board)} title={board.name} action={view.t('form.save')} board={board} />, // prettier-ignore
+  load: shownAt,
+  title: (_view, { board: { name } }) => name,
+  show: (view, { board, version }) => (
+    <BoardForm
+      view={view}
+      of={service.update}
+      to={settingsOf({ url: board.boardId })} // somebody may change the url meanwhile
+      title={board.name}
+      action={view.t('form.save')}
+      board={board}
+      version={version}
+    />
+  ),
 })
 
 /** Says what stays, and offers to move it first. */

@@ -1,5 +1,6 @@
 import { PERMISSIONS, UNUSED_PERMISSIONS, type Permission } from '../../core/permissions.js'
 import type { View } from '../kit/page.js'
+import { NowTicked } from '../parts/stored.js'
 
 type Noun = Permission extends infer P ? (P extends `${infer N}:${string}` ? N : never) : never
 
@@ -15,10 +16,13 @@ const GROUPS = [...new Set(PERMISSIONS.map(nounOf))].map((noun) => ({
 export const PermissionFields = ({
   view,
   held,
+  stored = held,
   isFixed = false,
 }: {
   view: View
   held: ReadonlySet<string>
+  /** What the role has, where `held` is what was sent. */
+  stored?: ReadonlySet<string>
   isFixed?: boolean
 }) => (
   <>
@@ -29,7 +33,13 @@ export const PermissionFields = ({
         <fieldset>
           <legend>{view.t(`permission.of.${noun}`)}</legend>
           {permissions.map((permission) => (
-            <Box view={view} permission={permission} isHeld={held.has(permission)} isFixed={isFixed} />
+            <Box
+              view={view}
+              permission={permission}
+              isHeld={held.has(permission)}
+              isStored={stored.has(permission)}
+              isFixed={isFixed}
+            />
           ))}
         </fieldset>
       ))}
@@ -37,7 +47,7 @@ export const PermissionFields = ({
   </>
 )
 
-function Box({ view, permission, isHeld, isFixed }: BoxProps) {
+function Box({ view, permission, isHeld, isStored, isFixed }: BoxProps) {
   const { t } = view
   const isLacking = !isFixed && !view.can(permission)
   return (
@@ -47,6 +57,7 @@ function Box({ view, permission, isHeld, isFixed }: BoxProps) {
         {t(`permission.${permission}`)}
         {isLacking ? <span class="soft"> {t('role.lacking')}</span> : null}
         {UNUSED_PERMISSIONS.includes(permission) ? <span class="soft"> {t('role.unused')}</span> : null}
+        <NowTicked view={view} isTicked={isHeld} isStored={isStored} />
       </span>
     </label>
   )
@@ -56,5 +67,6 @@ interface BoxProps {
   view: View
   permission: Permission
   isHeld: boolean
+  isStored: boolean
   isFixed: boolean
 }

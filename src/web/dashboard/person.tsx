@@ -10,17 +10,20 @@ import { Foreign } from '../parts/foreign.js'
 import { nameOf } from '../parts/person.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
+import { Version } from '../parts/version.js'
 import { MayDo, permissionsOf, Sessions, sessionsOf } from './personrights.js'
 import { HOME, State } from './users.js'
 
 type Shown = Awaited<ReturnType<typeof personAt>>
 
 /** A former user name leads to the present one. */
-export async function personAt(view: LiveView) {
-  const { user } = await view.call(service.show, { user: view.params.username })
+export const personAt = async (view: LiveView) => (await shownAt(view)).user
+
+async function shownAt(view: LiveView) {
+  const { user, version } = await view.call(service.show, { user: view.params.username })
   if (user.username !== view.params.username && view.form.error === undefined)
     throw new Redirect(links.person(user.username))
-  return user
+  return { user, version }
 }
 
 export const pathOf = ({ username }: Pick<Shown, 'username'>, verb: string) => `${links.person(username)}/${verb}`
@@ -30,12 +33,12 @@ export const person = page({
   cache: 'never',
   section: 'users',
   async load(view) {
-    const user = await personAt(view)
+    const { user, version } = await shownAt(view)
     const all = view.may(roles.list) ? (await view.call(roles.list, { limit: 100 })).roles : []
-    return { user, all, permissions: await permissionsOf(view, user), sessions: await sessionsOf(view, user) }
+    return { user, version, all, permissions: await permissionsOf(view, user), sessions: await sessionsOf(view, user) }
   },
   title: (view, { user }) => nameOf(view, user),
-  show(view, { user, all, permissions, sessions }) {
+  show(view, { user, version, all, permissions, sessions }) {
     const { t } = view
     return (
       <>
@@ -47,6 +50,7 @@ export const person = page({
           {view.may(service.update) ? (
             <section>
               <Form view={view} to={pathOf(user, 'notes')}>
+                <Version view={view} version={version} fresh={links.person(user.username)} />
                 <Field
                   view={view}
                   of={service.update}

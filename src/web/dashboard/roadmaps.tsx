@@ -9,6 +9,7 @@ import { Form, Submit, Summary } from '../parts/form.js'
 import { EVERY } from '../parts/lists.js'
 import { PlaceFields } from '../parts/placefields.js'
 import { Top } from '../parts/top.js'
+import { Version } from '../parts/version.js'
 
 const HOME = '/dashboard/roadmaps'
 const at = ({ url }: { url: string }, what: 'settings' | 'delete' | 'position'): string =>
@@ -114,18 +115,21 @@ export const newRoadmap = page({
   ),
 })
 
-const roadmapAt = async (view: View) => (await view.call(service.show, { url: view.params.url })).roadmap
+const shownAt = (view: View) => view.call(service.show, { url: view.params.url })
+const roadmapAt = async (view: View) => (await shownAt(view)).roadmap
 
 export const roadmapSettings = page({
   cache: 'actor',
   section: 'roadmaps',
-  load: roadmapAt,
-  title: (_view, { name }) => name,
-  show: (view, roadmap) => (
+  load: shownAt,
+  title: (_view, { roadmap: { name } }) => name,
+  show: (view, { roadmap, version }) => (
     <>
       <Top view={view} title={roadmap.name} back={{ to: HOME, text: view.t('nav.roadmaps') }} />
       <Summary view={view} />
-      <Form view={view} to={at(roadmap, 'settings')} class="settings-form">
+      {/* Somebody may change the url meanwhile */}
+      <Form view={view} to={at({ url: roadmap.id }, 'settings')} class="settings-form">
+        <Version view={view} version={version} fresh={at(roadmap, 'settings')} />
         <PlaceFields view={view} of={service.update} place={roadmap} path="/roadmaps/" />
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>

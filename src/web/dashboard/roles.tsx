@@ -10,6 +10,7 @@ import { Check, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Pager } from '../parts/pager.js'
 import { Table } from '../parts/table.js'
 import { Top } from '../parts/top.js'
+import { Version } from '../parts/version.js'
 import { PermissionFields } from './permissions.js'
 import { RoleChanges } from './rolechanges.js'
 
@@ -102,15 +103,17 @@ interface RoleFormProps {
   title: string
   submit: string
   role?: Shown | undefined
+  version?: string
   recipe?: keyof typeof RECIPES | undefined
 }
 
 type Shown = Awaited<ReturnType<typeof roleAt>>
 
-const roleAt = async (view: View) => (await view.call(service.show, { id: view.params.role })).role
+const shownAt = (view: View) => view.call(service.show, { id: view.params.role })
+const roleAt = async (view: View) => (await shownAt(view)).role
 
 /** A role that the reader may not change is shown as it is. */
-function RoleForm({ view, of, to, title, submit, role, recipe }: RoleFormProps) {
+function RoleForm({ view, of, to, title, submit, role, version, recipe }: RoleFormProps) {
   const { t } = view
   const isSent = view.form.values.name !== undefined
   const held = new Set<string>(
@@ -138,6 +141,7 @@ function RoleForm({ view, of, to, title, submit, role, recipe }: RoleFormProps) 
         </>
       ) : (
         <Form view={view} to={to}>
+          {role ? <Version view={view} version={version} fresh={to} /> : null}
           {view.form.values.preview === undefined ? null : (
             <RoleChanges view={view} before={new Set(role?.permissions)} after={held} people={role?.user_count ?? 0} />
           )}
@@ -163,10 +167,11 @@ function RoleForm({ view, of, to, title, submit, role, recipe }: RoleFormProps) 
               view={view}
               name="require_totp"
               label={t('role.requireTotp')}
-              checked={!isSent && (role?.require_totp ?? false)}
+              checked={role?.require_totp ?? false}
+              isSent={isSent}
             />
           </div>
-          <PermissionFields view={view} held={held} />
+          <PermissionFields view={view} held={held} stored={new Set(role?.permissions)} />
           <div class="verbs">
             <Submit>{submit}</Submit>
             <button type="submit" class="button plain" name="preview" value="yes">
@@ -199,8 +204,8 @@ export const newRole = page({
 const NewRole = ({ view, recipe }: Pick<RoleFormProps, 'view' | 'recipe'>) =>
   <RoleForm view={view} of={service.create} to={`${HOME}/new`} title={view.t('role.new')} submit={view.t('role.create')} recipe={recipe} /> // prettier-ignore
 
-const ChangedRole = ({ view, shown }: { view: View; shown: Shown }) =>
-  <RoleForm view={view} of={service.update} to={links.role(shown.id)} title={shown.name} submit={view.t('form.save')} role={shown} /> // prettier-ignore
+const ChangedRole = ({ view, shown, version }: { view: View; shown: Shown; version: string }) =>
+  <RoleForm view={view} of={service.update} to={links.role(shown.id)} title={shown.name} submit={view.t('form.save')} role={shown} version={version} /> // prettier-ignore
 
 /** Whether the form asks what it would change, and saves nothing. */
 const isPreview = ({ viewer }: View, { preview }: Fields): boolean => viewer !== null && preview !== undefined
@@ -208,9 +213,9 @@ const isPreview = ({ viewer }: View, { preview }: Fields): boolean => viewer !==
 export const role = page({
   cache: 'actor',
   section: 'roles',
-  load: roleAt,
-  title: (_view, { name }) => name,
-  show: (view, shown) => <ChangedRole view={view} shown={shown} />,
+  load: shownAt,
+  title: (_view, { role: { name } }) => name,
+  show: (view, { role: shown, version }) => <ChangedRole view={view} shown={shown} version={version} />,
 })
 
 export const deleteRole = page({
@@ -258,8 +263,8 @@ export const update = action({
   page: async () => role,
   async before(view, form) {
     if (!isPreview(view, form)) return undefined
-    const shown = await roleAt(view)
-    return { title: shown.name, show: <ChangedRole view={view} shown={shown} /> }
+    const { role: shown, version } = await shownAt(view)
+    return { title: shown.name, show: <ChangedRole view={view} shown={shown} version={version} /> }
   },
   input: ({ params }, form) => ({ id: params.role, ...given(form) }),
   done: ({ params }) => ({ to: links.role(params.role ?? ''), flash: 'saved' }),

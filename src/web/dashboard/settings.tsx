@@ -3,6 +3,7 @@ import * as service from '../../service/settings.js'
 import { action, page, type View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Top } from '../parts/top.js'
+import { Version } from '../parts/version.js'
 
 const GENERAL = '/dashboard/settings/general'
 const DOMAINS = '/dashboard/settings/domains'
@@ -11,16 +12,22 @@ const DOMAINS = '/dashboard/settings/domains'
 export const general = page({
   cache: 'actor',
   section: 'general',
-  load: async (view) => ({ settings: view.settings, labs: (await view.call(labs.show, {})).labs }),
+  load: async (view) => ({
+    settings: view.settings,
+    version: (await view.call(service.site, {})).version,
+    labs: (await view.call(labs.show, {})).labs,
+  }),
   title: ({ t }) => t('general.title'),
-  show(view, { settings, labs: features }) {
+  show(view, { settings, version, labs: features }) {
     const { t } = view
+    const isSent = view.form.values.title !== undefined
     return (
       <>
         <Top view={view} title={t('general.title')} />
         <Summary view={view} />
         <div class="beside">
           <Form view={view} to={GENERAL} class="settings-form" data-unsaved="">
+            <Version view={view} version={version} fresh={GENERAL} />
             <Field view={view} of={service.update} name="title" label={t('general.siteTitle')} value={settings.title} />
             <Field
               view={view}
@@ -48,12 +55,19 @@ export const general = page({
               value={settings.accentColor ?? ''}
               data={{ accent: view.href('/assets/accent/') }}
             />
-            <Check view={view} name="allowSignup" label={t('general.allowSignup')} checked={settings.allowSignup} />
+            <Check
+              view={view}
+              name="allowSignup"
+              label={t('general.allowSignup')}
+              checked={settings.allowSignup}
+              isSent={isSent}
+            />
             <Check
               view={view}
               name="holdFirstPosts"
               label={t('general.holdFirstPosts')}
               checked={settings.holdFirstPosts}
+              isSent={isSent}
             />
             <Submit>{t('form.save')}</Submit>
           </Form>

@@ -54,7 +54,9 @@ export class Forms {
       }
       if (operation && operation.access !== 'public' && !view.viewer)
         return await this.#signInFirst(request, view, sent)
-      const output = operation ? await view.call(operation, act.input(view, form)) : undefined
+      const output = operation
+        ? await view.call(operation, { ...act.input(view, form), ...versionIn(operation, form) })
+        : undefined
       const outcome = await act.done(view, output, form)
       return await this.#settle(request, view, act, form, outcome)
     } catch (error) {
@@ -120,6 +122,10 @@ export class Forms {
 
 /** Where a form about an account stands. */
 const pageOf = ({ path }: Pick<LiveView, 'path'>): string => (path.startsWith('/dashboard/') ? path : '/settings')
+
+/** The version of what a form changes, as `Version` put it there. */
+const versionIn = ({ input }: AnyOperation, { ifVersion }: Fields): object =>
+  ifVersion && Object.hasOwn(input.properties, 'ifVersion') ? { ifVersion } : {}
 
 /**
  * Whether a form may wait until its visitor has signed in. Those about an account may not: they have passwords in them,

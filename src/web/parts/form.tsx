@@ -3,6 +3,7 @@ import type { TObject } from 'typebox'
 import type { AppError } from '../../core/errors.js'
 import type { View } from '../kit/page.js'
 import { PENDING } from '../kit/pending.js'
+import { isOlder, Now, NowTicked } from './stored.js'
 
 /** What an operation says of a field. */
 interface Rule {
@@ -80,8 +81,13 @@ export function Field({
 }: FieldProps) {
   const rule = (of.input.properties[name] ?? {}) as Rule
   const wrong = problemOf(view, name)
-  const describedBy = [...(hint ? [`${id}-hint`] : []), ...(wrong ? [`${id}-wrong`] : [])].join(' ')
   const typed = rule.secret ? undefined : (view.form.values[name] ?? value)
+  const isOther = isOlder(view) && !rule.secret && (typed ?? '').trim() !== (value ?? '').trim()
+  const describedBy = [
+    ...(hint ? [`${id}-hint`] : []),
+    ...(wrong ? [`${id}-wrong`] : []),
+    ...(isOther ? [`${id}-now`] : []),
+  ].join(' ')
   const common = {
     id,
     name,
@@ -109,6 +115,7 @@ export function Field({
           {wrong}
         </p>
       ) : null}
+      {isOther ? <Now view={view} id={`${id}-now`} value={value || view.t('form.empty')} /> : null}
       {rows === undefined ? (
         <input
           type={type as 'text'} // oxlint-disable-line typescript/no-unnecessary-type-assertion -- tsc types each kind of input apart
@@ -165,22 +172,31 @@ export function Choice({
   )
 }
 
-export const Check = ({
+export function Check({
   view,
   name,
   label,
-  checked,
+  checked = false,
+  isSent = false,
 }: {
   view: View
   name: string
   label: string
   checked?: boolean
-}) => (
-  <label class="check">
-    <input type="checkbox" name={name} value="true" checked={view.form.values[name] === 'true' || (checked ?? false)} />
-    <span>{label}</span>
-  </label>
-)
+  /** Whether the page shows what was sent: a box that was cleared is not among the values. */
+  isSent?: boolean
+}) {
+  const isTicked = view.form.values[name] === 'true'
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="true" checked={isTicked || (checked && !isSent)} />
+      <span>
+        {label}
+        <NowTicked view={view} isTicked={isTicked} isStored={checked} />
+      </span>
+    </label>
+  )
+}
 
 export const Hidden = ({ name, value }: { name: string; value: string | undefined }) =>
   value === undefined || value === '' ? null : <input type="hidden" name={name} value={value} />

@@ -38,7 +38,13 @@ export const PlaceFields = ({
         required={place !== undefined}
         data={{ color: '' }}
       />
-      <Check view={view} name="display" label={t('place.publicHint')} checked={place?.display ?? true} />
+      <Check
+        view={view}
+        name="display"
+        label={t('place.publicHint')}
+        checked={place?.display ?? true}
+        isSent={view.form.values.name !== undefined}
+      />
     </>
   )
 }

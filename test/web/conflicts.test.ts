@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as roles from '../../src/service/roles.js'
+import * as settings from '../../src/service/settings.js'
+import * as users from '../../src/service/users.js'
+import { engines, makeSite } from '../support/site.js'
+
+// Two people on one form of the dashboard: the second learns what the first did, and decides.
+
+const SITE = 'http://localhost'
+const versionIn = (text: string) => /name="ifVersion" value="([^"]+)"/.exec(text)?.[1] ?? ''
+
+describe.each(engines)('a form that is older than what it changes, on %s', (engine) => {
+  /** Opens a form in two sessions, saves it in the first, and then in the second. */
+  async function open() {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+    const owner = await site.owner()
+    const cookie = { accept: 'text/html', cookie: `feedbackctl=${owner}` }
+    const get = async (path: string) => (await site.http(`GET /${path}`, { headers: cookie })).text
+    const send = (path: string, form: Record<string, string>) =>
+      site.http(`POST /${path}`, {
+        headers: { ...cookie, origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(form).toString(),
+      })
+    async function both(page: string, to: string, first: Record<string, string>, second: Record<string, string>) {
+      const ifVersion = versionIn(await get(page))
+      expect(ifVersion).not.toBe('')
+      expect((await send(to, { ...first, ifVersion })).status).toBe(303)
+      const refused = await send(to, { ...second, ifVersion })
+      expect(refused.status).toBe(409)
+      const fresh = versionIn(refused.text)
+      expect(fresh).not.toBe(ifVersion)
+      expect(refused.text).toContain('Save anyway')
+      expect(refused.text).toContain(`href="${page.replace('ideas', first.url ?? 'ideas')}"`)
+      return { text: refused.text, anyway: () => send(to, { ...second, ifVersion: fresh }) }
+    }
+    return { site, get, send, both }
+  }
+
+  it('is refused for a board, though the first changed its url', async () => {
+    const { site, both } = await open()
+    const { board } = await site.call(boards.create, { name: 'Ideas', color: '15803d' })
+    const form = { name: 'Ideas', url: 'ideas', color: '15803d', display: 'true', view_voters: 'true' }
+    const to = `/dashboard/boards/${board.boardId}/settings`
+    const first = { ...form, name: 'Plans', url: 'plans' }
+    const { display: _, ...hidden } = form
+    const second = { ...hidden, name: 'Wishes' }
+    const { text, anyway } = await both('/dashboard/boards/ideas/settings', to, first, second)
+    expect(text).toMatch(/value="Wishes"/)
+    expect(text).toContain('Now: <bdi>Plans</bdi>')
+    expect(text).toContain('Now: <bdi>plans</bdi>')
+    expect(text, 'the box stays cleared').toMatch(
+      /name="display" value="true"\/?><span>[^<]*<span class="now"> Now: Yes/,
+    )
+    expect(text, 'nobody changed the colour').not.toContain('Now: <bdi>15803d</bdi>')
+    const stored = async () => (await site.call(boards.show, { url: board.boardId })).board
+    expect(await stored()).toMatchObject({ name: 'Plans', url: 'plans', display: true })
+    expect((await anyway()).status).toBe(303)
+    expect(await stored()).toMatchObject({ name: 'Wishes', url: 'ideas', display: false })
+  })
+
+  it('is refused for a roadmap, but not because it was moved', async () => {
+    const { site, get, send, both } = await open()
+    const { roadmap } = await site.call(roadmaps.create, { name: 'Ideas', url: 'ideas' })
+    await site.call(roadmaps.create, { name: 'Next' })
+    const [page, to] = ['/dashboard/roadmaps/ideas/settings', `/dashboard/roadmaps/${roadmap.id}/settings`]
+    const form = { name: 'Ideas', url: 'ideas', color: '15803d', display: 'true' }
+    const { text, anyway } = await both(page, to, { ...form, color: 'b91c1c' }, { ...form, name: 'Soon' })
+    expect(text).toContain('Now: <bdi>b91c1c</bdi>')
+    expect((await site.call(roadmaps.show, { url: 'ideas' })).roadmap).toMatchObject({ name: 'Ideas', color: 'b91c1c' })
+    await anyway()
+    expect((await site.call(roadmaps.show, { url: 'ideas' })).roadmap).toMatchObject({ name: 'Soon', color: '15803d' })
+    const ifVersion = versionIn(await get(page))
+    await site.call(roadmaps.move, { roadmap: 'ideas', position: 2 })
+    expect((await send(to, { ...form, ifVersion })).status).toBe(303)
+  })
+
+  it('is refused for the settings of the site', async () => {
+    const { site, both } = await open()
+    const form = { title: 'Moonbase', description: 'Ideas', logo: '', accentColor: '', allowSignup: 'true' }
+    const path = '/dashboard/settings/general'
+    const { text, anyway } = await both(path, path, { ...form, title: 'Marsbase' }, { ...form, allowSignup: '' })
+    expect(text).toContain('Now: <bdi>Marsbase</bdi>')
+    expect(text).toMatch(/name="allowSignup" value="true"\/?><span>[^<]*<span class="now"> Now: Yes/)
+    expect((await site.call(settings.site, {})).settings).toMatchObject({ title: 'Marsbase', allowSignup: true })
+    await anyway()
+    expect((await site.call(settings.site, {})).settings).toMatchObject({ title: 'Moonbase', allowSignup: false })
+  })
+
+  it('is refused for a role, permission by permission', async () => {
+    const { site, both } = await open()
+    const { role } = await site.call(roles.create, { name: 'Moderators', permissions: ['post:update'] })
+    const path = `/dashboard/settings/roles/${role.id}`
+    const form = { name: 'Moderators', description: '' }
+    const { text, anyway } = await both(path, path, { ...form, permissions: 'post:destroy' }, { ...form, permissions: 'post:update' }) // prettier-ignore
+    expect(text).toMatch(/value="post:destroy"\/?><span>[^<]*<span class="now"> Now: Yes/)
+    expect(text).toMatch(/value="post:update" checked\/?><span>[^<]*<span class="now"> Now: No/)
+    const held = async () => (await site.call(roles.show, { id: role.id })).role.permissions
+    expect(await held()).toEqual(['post:destroy'])
+    await anyway()
+    expect(await held()).toEqual(['post:update'])
+  })
+
+  it('is refused for the notes about a person, but not because the person changed their name', async () => {
+    const { site, get, send, both } = await open()
+    const { userId } = await site.member()
+    const { username } = (await site.call(users.show, { user: userId })).user
+    const page = `/dashboard/users/${username}`
+    const { text, anyway } = await both(page, `${page}/notes`, { notes: 'Pays.' }, { notes: 'Calls often.' })
+    expect(text).toContain('Now: <bdi>Pays.</bdi>')
+    const notes = async () => (await site.call(users.show, { user: userId })).user.notes
+    expect(await notes()).toBe('Pays.')
+    await anyway()
+    expect(await notes()).toBe('Calls often.')
+    const ifVersion = versionIn(await get(page))
+    await site.call(users.update, { user: userId, name: 'Eve B.' })
+    expect((await send(`${page}/notes`, { notes: '', ifVersion })).status).toBe(303)
+  })
+
+  it('is saved as ever without a version, as the API and the command line send it', async () => {
+    const { site } = await open()
+    await site.call(boards.create, { name: 'Ideas' })
+    const { version } = await site.call(boards.show, { url: 'ideas' })
+    for (const name of ['Plans', 'Wishes']) await site.call(boards.update, { boardId: 'ideas', name, partial: true })
+    await expect(
+      site.call(boards.update, { boardId: 'ideas', name: 'x', partial: true, ifVersion: version }),
+    ).rejects.toMatchObject({ code: 'CONTENT_CHANGED' })
+  })
+})
