@@ -113,7 +113,33 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     await site.http('DELETE /boards', { token: owner, body: { boardId: 'bugs' } })
     const { text: later } = await get(site, `${HOME}?view=triage`, team.token)
     expect([rowsOf(later), later.includes('1 choice of this view is gone')]).toEqual([['Post 3', 'Post 9'], true])
-    const [, path = ''] = /href="(\/dashboard\/views\/[^"]+\/delete)"/.exec(later) ?? []
+    const [, at = ''] = /href="(\/dashboard\/views\/[^"]+)\/settings"/.exec(later) ?? []
+    const { text: settings } = await get(site, `${at}/settings`, team.token)
+    expect(settings).toMatch(/name="shared" value="true" checked/)
+    const renamed = await send(site, `${at}/settings`, team.token, [['name', 'New ones']])
+    expect(renamed.headers.location).toBe(`${HOME}?view=New+ones&done=saved`)
+    const { text: saved } = await get(site, `${at}/settings`, team.token)
+    expect(saved, 'it is no longer shared').not.toMatch(/name="shared" value="true" checked/)
+    const other = await send(site, `${HOME}/views`, team.token, [
+      ['name', 'Others'],
+      ['sort', 'newest'],
+    ])
+    expect(other.status).toBe(303)
+    const taken = await send(site, `${at}/settings`, team.token, [
+      ['name', 'Others'],
+      ['shared', 'true'],
+    ])
+    expect([taken.status, taken.text.includes('value="Others"')]).toEqual([409, true])
+    await send(site, `${at}/settings`, team.token, [
+      ['name', 'Triage'],
+      ['shared', 'true'],
+    ])
+    const mate = (await site.member(TEAM)).token
+    expect((await get(site, `${HOME}?view=triage`, mate)).text, 'only who saved it').not.toContain(`${at}/settings`)
+    expect((await get(site, `${at}/settings`, mate)).headers.location).toBe(`${HOME}?view=Triage`)
+    expect((await send(site, `${at}/settings`, mate, [['name', 'Mine']])).status).toBe(403)
+    const path = `${at}/delete`
+    expect(settings).toContain(`href="${path}"`)
     expect((await get(site, path, team.token)).text).toContain('The team loses it too.')
     expect((await send(site, path, team.token, [])).headers.location).toBe(`${HOME}?done=deleted`)
     expect((await get(site, `${HOME}?view=triage`, team.token)).status).toBe(404)

@@ -172,6 +172,7 @@ it.each([
   const teamAt = `/dashboard${at}`
   await look({ '/dashboard/posts/:slug': teamAt, '/dashboard/posts/:slug/delete': `${teamAt}/delete` })
   await look({ '/dashboard/views/:view/delete': `/dashboard/views/${view.viewId}/delete` })
+  await look({ '/dashboard/views/:view/settings': `/dashboard/views/${view.viewId}/settings` })
   await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
   await look({ '/dashboard/overview': '/dashboard/overview' })
   await look({ '/dashboard/roadmaps': '/dashboard/roadmaps', '/dashboard/roadmaps/new': '/dashboard/roadmaps/new' })

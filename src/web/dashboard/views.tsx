@@ -1,19 +1,68 @@
 import * as service from '../../service/views.js'
 import { withQuery } from '../kit/addresses.js'
-import { action, page } from '../kit/page.js'
+import { action, page, Redirect, type LiveView } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
+import { Check, Field, Form, Submit, Summary } from '../parts/form.js'
+import { Top } from '../parts/top.js'
 
 const POSTS = '/dashboard/posts'
+
+const at = (viewId: string, what: 'settings' | 'delete') => `/dashboard/views/${encodeURIComponent(viewId)}/${what}`
+
+const viewAt = async (view: LiveView) => (await view.call(service.show, { view: view.params.view })).view
+
+/** Its name, and who sees it. Its filter is changed by saving another view. */
+export const viewSettings = page({
+  cache: 'never',
+  section: 'posts',
+  async load(view) {
+    const saved = await viewAt(view)
+    if (!saved.may.includes('update') && !view.form.error) throw new Redirect(withQuery(POSTS, { view: saved.name }))
+    return saved
+  },
+  title: ({ t }, { name }) => t('views.opened', { name }),
+  show(view, { viewId, name, shared, may }) {
+    const { t } = view
+    return (
+      <>
+        <Top
+          view={view}
+          title={t('views.opened', { name })}
+          back={{ to: withQuery(POSTS, { view: name }), text: t('nav.posts') }}
+        />
+        <Summary view={view} />
+        <Form view={view} to={at(viewId, 'settings')} class="settings-form">
+          <Field view={view} of={service.update} name="name" label={t('views.name')} value={name} required />
+          <Check
+            view={view}
+            name="shared"
+            label={t('views.share')}
+            checked={shared}
+            isSent={view.form.values.name !== undefined}
+          />
+          <div class="buttons">
+            <Submit>{t('form.save')}</Submit>
+            {may.includes('delete') ? (
+              <a class="danger" href={view.href(at(viewId, 'delete'))}>
+                {t('views.deleteSend')}
+              </a>
+            ) : null}
+          </div>
+        </Form>
+      </>
+    )
+  },
+})
 
 export const deleteView = page({
   cache: 'never',
   section: 'posts',
-  load: async (view) => (await view.call(service.show, { view: view.params.view })).view,
+  load: viewAt,
   title: ({ t }, { name }) => t('views.deleteTitle', { name }),
   show: (view, { viewId, name, shared }) => (
     <Confirm
       view={view}
-      to={`/dashboard/views/${encodeURIComponent(viewId)}/delete`}
+      to={at(viewId, 'delete')}
       back={withQuery(POSTS, { view: name })}
       title={view.t('views.deleteTitle', { name })}
       action={view.t('views.deleteSend')}
@@ -21,6 +70,13 @@ export const deleteView = page({
       {view.t(shared ? 'views.deleteShared' : 'views.deleteOwn')}
     </Confirm>
   ),
+})
+
+export const update = action({
+  operation: service.update,
+  page: async () => viewSettings,
+  input: ({ params }, { name, shared }) => ({ view: params.view, name, shared: shared === 'true' }),
+  done: (_view, { view: { name } }) => ({ to: withQuery(POSTS, { view: name }), flash: 'saved' }),
 })
 
 export const remove = action({

@@ -43,9 +43,9 @@ export function SavedViews({ view, path, saved, opened, filter }: SavedProps) {
           <Check view={view} name="shared" label={t('views.share')} />
           <Submit kind="plain">{t('views.save')}</Submit>
         </Form>
-        {opened?.may.includes('delete') ? (
-          <a class="danger" href={href(`/dashboard/views/${encodeURIComponent(opened.viewId)}/delete`)}>
-            {t('views.delete', { name: opened.name })}
+        {opened?.may.includes('update') ? (
+          <a href={href(`/dashboard/views/${encodeURIComponent(opened.viewId)}/settings`)}>
+            {t('views.change', { name: opened.name })}
           </a>
         ) : null}
       </div>
