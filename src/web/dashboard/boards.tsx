@@ -87,6 +87,7 @@ const PostsOf = ({ view, board }: { view: View; board: service.Board }) => (
 export const newBoard = page({
   cache: 'never',
   section: 'boards',
+  of: service.create,
   load: async () => ({}),
   title: ({ t }) => t('board.new'),
   show: (view) =>
@@ -138,6 +139,7 @@ const boardAt = async (view: View) => (await shownAt(view)).board
 export const boardSettings = page({
   cache: 'actor',
   section: 'boards',
+  of: service.update,
   load: shownAt,
   title: (_view, { board: { name } }) => name,
   show: (view, { board, version }) => (
@@ -157,6 +159,7 @@ export const boardSettings = page({
 export const deleteBoard = page({
   cache: 'actor',
   section: 'boards',
+  of: service.remove,
   async load(view) {
     const board = await boardAt(view)
     const { rows } = view.may(posts.update) ? await boardsWith(view) : { rows: [] }

@@ -59,6 +59,7 @@ async function load(view: LiveView) {
 export const inbox = page({
   cache: 'never',
   section: 'inbox',
+  isEntrance: true,
   load,
   title: ({ t }) => t('inbox.title'),
   show(view, { items, total, total_pages: pages, counts, boards }) {

@@ -101,6 +101,7 @@ interface StageProps {
 export const newRoadmap = page({
   cache: 'never',
   section: 'roadmaps',
+  of: service.create,
   load: async () => ({}),
   title: ({ t }) => t('roadmap.new'),
   show: (view) => (
@@ -121,6 +122,7 @@ const roadmapAt = async (view: View) => (await shownAt(view)).roadmap
 export const roadmapSettings = page({
   cache: 'actor',
   section: 'roadmaps',
+  of: service.update,
   load: shownAt,
   title: (_view, { roadmap: { name } }) => name,
   show: (view, { roadmap, version }) => (
@@ -147,6 +149,7 @@ export const roadmapSettings = page({
 export const deleteRoadmap = page({
   cache: 'actor',
   section: 'roadmaps',
+  of: service.remove,
   async load(view) {
     const roadmap = await roadmapAt(view)
     const { total_count: count } = await view.call(posts.list, { roadmapId: roadmap.id, limit: 1, votes: false })

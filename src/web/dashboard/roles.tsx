@@ -192,11 +192,8 @@ function RoleForm({ view, of, to, title, submit, role, version, recipe }: RoleFo
 export const newRole = page({
   cache: 'never',
   section: 'roles',
-  async load({ query, refusalOf }) {
-    const refusal = await refusalOf(service.create)
-    if (refusal) throw refusal
-    return RECIPE_NAMES.find((each) => each === query.recipe)
-  },
+  of: service.create,
+  load: async ({ query }) => RECIPE_NAMES.find((each) => each === query.recipe),
   title: ({ t }) => t('role.new'),
   show: (view, recipe) => <NewRole view={view} recipe={recipe} />,
 })

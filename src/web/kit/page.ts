@@ -92,8 +92,15 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
   cache: Cache
   /** Leads visitors to the sign-in page, and back. */
   signedIn?: true
-  /** The section of the dashboard that the page is in. Without `dashboard:read` the page responds with 404. */
+  /**
+   * The section of the dashboard that the page is in. Without `dashboard:read`, or where none of its operations is
+   * permitted, the page responds with 404.
+   */
   section?: Section
+  /** The operation of its form, where the page is there for that alone. It responds with 404 to those who may not run it. */
+  of?: AnyOperation
+  /** It leads those to another page who may not use its section. */
+  isEntrance?: true
   /** Asks search engines to leave it out. */
   isUnlisted?: true
   /** It is there before the site is: it leads nowhere else. */

@@ -10,7 +10,7 @@ import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
 import { clientOf } from '../../http/client.js'
 import { asAppError, isAnswer, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/lib/site.js'
-import { can, isPermitted, notAllowed, visitor } from '../../service/lib/access.js'
+import { can, isPermitted, notAllowed, refusedBy, visitor, type Actor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
 import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
@@ -37,6 +37,7 @@ import {
 } from './page.js'
 import type { Repeat } from './repeat.js'
 import type { FrameProps, Routes } from './routes.js'
+import { SECTIONS } from './sections.js'
 
 /** One request for a page, or with a form. */
 export interface PageRequest {
@@ -200,7 +201,7 @@ export class Renderer {
 
   async show(request: PageRequest, view: LiveView, page: AnyPage, status = 200): Promise<FastifyReply> {
     if ((page.signedIn || page.section) && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
-    if (page.section && !view.can('dashboard:read')) throw notAllowed(['dashboard:read'])
+    assertThere(view, page)
     // Who looks at an address first, as programs that check links do, must not use it up
     if (page.ends && request.raw.method === 'HEAD')
       return request.reply.headers({ ...HEADERS, 'cache-control': 'no-store' }).send()
@@ -411,6 +412,19 @@ const hidden = ({ method }: FastifyRequest, error: AppError): AppError =>
   method !== 'POST' && error.code === 'NOT_ENOUGH_PERMISSION'
     ? new AppError('NOT_FOUND', 'There is no such page.')
     : error
+
+/** A page of the team is there for those who may use its section, and run the operation that it is for. */
+function assertThere(view: View, { section, of, isEntrance }: AnyPage): void {
+  if (section && !view.can('dashboard:read')) throw notAllowed(['dashboard:read'])
+  const { actor } = view
+  if (section && !isEntrance) assertAnyPermitted(SECTIONS[section].operations, actor)
+  if (of) assertAnyPermitted([of], actor)
+}
+
+function assertAnyPermitted(operations: readonly AnyOperation[], actor: Actor): void {
+  const [refusal] = operations.map(({ access }) => refusedBy(access, actor))
+  if (refusal && !operations.some(({ access }) => isPermitted(access, actor))) throw refusal
+}
 
 /** Whether a script asks, and shows the answer itself. */
 export const wantsJson = ({ headers }: FastifyRequest): boolean =>
