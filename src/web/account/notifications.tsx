@@ -71,7 +71,7 @@ export const notifications = page({
 function sentenceOf(view: View, { kind, post, roadmap, user }: Notification): string {
   const facts = {
     title: isolated(post.title),
-    name: isolated(user ? nameOf(view, user) : view.t('person.deleted')),
+    name: isolated(user ? nameOf(view, user) : view.t(kind === 'reply' ? 'person.deleted' : 'notifications.team')), // the operator has no account
     status: isolated(roadmap?.name),
   }
   return view.t(`notifications.${kind === 'status' && !roadmap ? 'update' : kind}`, facts)
