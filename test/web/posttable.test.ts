@@ -139,6 +139,7 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     expect((await get(site, `${at}/settings`, mate)).headers.location).toBe(`${HOME}?view=Triage`)
     expect((await send(site, `${at}/settings`, mate, [['name', 'Mine']])).status).toBe(403)
     const path = `${at}/delete`
+    expect((await get(site, path, mate)).headers.location).toBe(`${HOME}?view=Triage`)
     expect(settings).toContain(`href="${path}"`)
     expect((await get(site, path, team.token)).text).toContain('The team loses it too.')
     expect((await send(site, path, team.token, [])).headers.location).toBe(`${HOME}?done=deleted`)

@@ -11,15 +11,18 @@ const at = (viewId: string, what: 'settings' | 'delete') => `/dashboard/views/${
 
 const viewAt = async (view: LiveView) => (await view.call(service.show, { view: view.params.view })).view
 
+/** The view, for those who may change it so. Others are led to what it shows. */
+async function changedAt(view: LiveView, what: 'update' | 'delete') {
+  const saved = await viewAt(view)
+  if (!saved.may.includes(what) && !view.form.error) throw new Redirect(withQuery(POSTS, { view: saved.name }))
+  return saved
+}
+
 /** Its name, and who sees it. Its filter is changed by saving another view. */
 export const viewSettings = page({
   cache: 'never',
   section: 'posts',
-  async load(view) {
-    const saved = await viewAt(view)
-    if (!saved.may.includes('update') && !view.form.error) throw new Redirect(withQuery(POSTS, { view: saved.name }))
-    return saved
-  },
+  load: (view) => changedAt(view, 'update'),
   title: ({ t }, { name }) => t('views.opened', { name }),
   show(view, { viewId, name, shared, may }) {
     const { t } = view
@@ -57,7 +60,7 @@ export const viewSettings = page({
 export const deleteView = page({
   cache: 'never',
   section: 'posts',
-  load: viewAt,
+  load: (view) => changedAt(view, 'delete'),
   title: ({ t }, { name }) => t('views.deleteTitle', { name }),
   show: (view, { viewId, name, shared }) => (
     <Confirm
