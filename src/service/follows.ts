@@ -71,7 +71,7 @@ export type Followed = Type.Static<typeof Followed>
 
 export const followers = operation({
   id: 'posts.followers',
-  summary: 'List who follows a post, and why; for the team',
+  summary: 'List who follows a post, and why, the oldest accounts first; for the team',
   http: 'GET /posts/:post_id/followers 200',
   access: 'post:update',
   errors: ['POST_NOT_FOUND'],

@@ -37,6 +37,7 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
       const shown = await machine.run(`boards show ${name} --json ${second}`)
       expect(JSON.parse(shown.stdout)).toEqual({
         board: expect.objectContaining({ name, color: '1d4ed8', display: true }),
+        version: expect.any(String),
       })
       expect(await machine.run(`boards show ${name} --json ${first}`)).toEqual(shown)
       const renamed = await machine.run(`boards update ${name} --name 'Bright ${name}' --display false ${second}`)

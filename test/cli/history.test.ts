@@ -11,7 +11,7 @@ it('"posts history" lists the roadmaps and boards that a post went through, newe
   await machine.run('posts update 1 --roadmap planned')
   await machine.run('posts update 1 --board ideas')
   expect((await machine.run('posts history 1')).stdout).toMatch(
-    /^\S+Z\tboard\t\tIdeas\t\n\S+Z\troadmap\t\tPlanned\t\n$/,
+    /^\S+Z\tboard\t\tIdeas\t\t\n\S+Z\troadmap\t\tPlanned\t\t\n$/,
   )
   const { stdout } = await machine.run('posts history 1 --json')
   expect(JSON.parse(stdout)).toMatchObject({ history: [{ kind: 'board', from: null, to: { url: 'ideas' } }, {}] })
@@ -26,5 +26,5 @@ it('"posts history" names who moved a post, for the team', async () => {
   await machine.run('roadmaps create Planned')
   await machine.run('posts create Dark')
   expect((await machine.run('posts update 1 --roadmap planned', { env })).code).toBe(0)
-  expect((await machine.run('posts history 1')).stdout).toMatch(/^\S+Z\troadmap\t\tPlanned\t\S.*\n$/)
+  expect((await machine.run('posts history 1')).stdout).toMatch(/^\S+Z\troadmap\t\tPlanned\t\t\S.*\n$/)
 })

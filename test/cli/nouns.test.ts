@@ -319,14 +319,14 @@ describe('a command that will be refused', () => {
     for (const [args, flags] of [
       ['boards update ideas', '--name, --url, --color, --view-voters, or --private'],
       ['roadmaps update planned', '--name, --url, --color, or --private'],
-      [`posts update ${slug}`, '--title, --body, --board, or --roadmap'],
+      [`posts update ${slug}`, '--title, --body, --board, --roadmap, or --message'],
       [`comments update x --post ${slug}`, '--body, --internal, or --spam'],
       ['roles update @everyone', '--name, --description, --permissions, or --require-totp'],
       ['users update eve@example.org', '--name, --username, --email, --notes, --verified, or --password-stdin'],
       ['labs update', '--vote-on-behalf'],
       [
         'settings update',
-        '--title, --description, --logo, --accent-color, --google-analytics-id, --signup, or --developer-mode',
+        '--title, --description, --logo, --accent-color, --google-analytics-id, --signup, --hold-first-posts, or --developer-mode',
       ],
     ] as const)
       expect([args, await machine.run(args)]).toEqual([

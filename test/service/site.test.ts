@@ -211,7 +211,7 @@ describe.each(engines)('login on %s', (engine) => {
 })
 
 describe.each(engines)('the site settings on %s', (engine) => {
-  it('are shown to everybody, with exactly the fields of the contract', async () => {
+  it('are shown to everybody, with the fields of the contract, and a version', async () => {
     const site = await makeSite(engine)
     const { status, body, text } = await site.http('GET /settings/site')
     expect(status).toBe(200)
@@ -229,6 +229,7 @@ describe.each(engines)('the site settings on %s', (engine) => {
         developer_mode: false,
         labs: { comments: false },
       },
+      version: expect.any(String),
     })
     expect(text).not.toContain('secretFingerprint')
   })
