@@ -40,7 +40,7 @@ export function register(group: Command, cli: Cli): void {
         id,
         rows: (answer): readonly Notification[] => answer.notifications,
         list: 'notifications',
-        empty: () => 'You were told nothing.',
+        empty: () => 'You have no notifications.',
       },
     },
     cli,

@@ -1,7 +1,6 @@
 import { nameOf, postCells, type ListedPost } from '../service/lib/cells.js'
 import type { PostRow } from '../service/lib/postshapes.js'
 import type { PostFacets } from '../service/postfacets.js'
-import type { Followed } from '../service/follows.js'
 import type { Move } from '../service/posthistory.js'
 import type { Reported } from '../service/reports.js'
 import type { Column } from './lib/output/table.js'
@@ -109,11 +108,4 @@ export const rowColumns: Column<PostRow>[] = [
   { head: 'TITLE', field: 'title', text: (post) => post.title, drop: 0 },
   { head: 'SLUG', field: 'slug', text: (post) => post.slug, drop: 2, whole: true },
   { head: 'ID', field: 'postId', text: (post) => post.postId, drop: 3, short: true },
-]
-
-export const followerColumns: Column<Followed>[] = [
-  { head: 'NAME', field: 'name', text: (follower) => nameOf(follower), drop: 0 },
-  { head: 'USER NAME', field: 'username', text: ({ username }) => username, drop: 1 },
-  { head: 'REASON', field: 'reason', text: ({ reason }) => reason, drop: 0 },
-  { head: 'ID', field: 'userId', text: ({ userId }) => userId, drop: 2, short: true },
 ]

@@ -5,8 +5,6 @@ import * as comments from '../service/comments.js'
 import type { ListedPost } from '../service/lib/cells.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
-import * as follows from '../service/follows.js'
-import type { Followed } from '../service/follows.js'
 import { reportPost } from '../service/moderation.js'
 import { facets } from '../service/postfacets.js'
 import { history, type Move } from '../service/posthistory.js'
@@ -15,18 +13,17 @@ import * as posts from '../service/posts.js'
 import { postTitled, uploadAll } from '../service/postupload.js'
 import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
+import { register as registerFollows } from './follows.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
 import { postNamed } from './lib/output/person.js'
-import { stated } from './lib/prompts/dryrun.js'
 import {
   columns,
   detailColumns,
   facetColumns,
   facetRows,
-  followerColumns,
   historyColumns,
   reportedColumns,
   rowColumns,
@@ -259,46 +256,7 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(
-    group,
-    follows.follow,
-    {
-      usage: 'follow <post_id:post>',
-      examples: ['posts follow 12 --as eve@example.org'],
-      output: { columns: [], id: () => '', rows: () => [] },
-      names: (call, given) => postNamed(call, given.post_id),
-      done: (_answer, _given, { named }) => stated(`You follow post ${named}.`),
-    },
-    cli,
-  )
-  command(
-    group,
-    follows.unfollow,
-    {
-      usage: 'unfollow <post_id:post>',
-      examples: ['posts unfollow 12 --as eve@example.org'],
-      output: { columns: [], id: () => '', rows: () => [] },
-      names: (call, given) => postNamed(call, given.post_id),
-      done: (_answer, _given, { named }) => stated(`You do not follow post ${named}.`),
-    },
-    cli,
-  )
-  command(
-    group,
-    follows.followers,
-    {
-      usage: 'followers <post_id:post>',
-      examples: ['posts followers 12', 'posts followers 12 --all -o csv'],
-      output: {
-        columns: followerColumns,
-        id: ({ userId }) => userId,
-        rows: (answer): readonly Followed[] => answer.followers,
-        list: 'followers',
-        empty: () => 'Nobody follows the post.',
-      },
-    },
-    cli,
-  )
+  registerFollows(group, cli)
   command(
     group,
     reportPost,

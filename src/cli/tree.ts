@@ -94,7 +94,7 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'notifications',
-    summary: 'Show what an account was told, and mark it as read',
+    summary: 'List the notifications of an account, and mark them as read',
     group: PEOPLE,
     load: () => import('./notifications.js'),
   },

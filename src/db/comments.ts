@@ -120,7 +120,7 @@ export async function commentsWithReplies(
   return rows.flatMap(({ parent_id: id }) => id ?? [])
 }
 
-/** Makes a comment the answer of its post, in place of another; null: the post has none. Lock the post first. */
+/** Makes a comment the answer of its post and unmarks the one before; null only unmarks. Lock the post first. */
 export async function setAnswer(db: Db, postId: string, id: string | null, at: string): Promise<void> {
   const answers = db.updateTable('comments').where('post_id', '=', postId)
   await answers.set({ official: null, updated_at: at }).where('official', '=', sql.lit('answer')).execute()

@@ -136,7 +136,30 @@ export async function isFollower(db: Db, { postId, userId }: { postId: string; u
   return found.length > 0
 }
 
-/** What a person chose. */
+/** Whether a person may be told of a post that concerns them: they are not blocked, and did not choose not to follow it. */
+export async function isReachable(db: Db, { postId, userId }: { postId: string; userId: string }): Promise<boolean> {
+  const row = await db
+    .selectFrom('users')
+    .select('users.userId')
+    .where('users.userId', '=', userId)
+    .where('users.isBlocked', '=', 0)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('follows')
+            .select('follows.postId')
+            .where('follows.postId', '=', postId)
+            .where('follows.userId', '=', userId)
+            .where('follows.isFollowing', '=', 0),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Stores what a person chose. */
 export const putFollow = (
   db: Db,
   { postId, userId, isFollowing, at }: { postId: string; userId: string; isFollowing: boolean; at: string },

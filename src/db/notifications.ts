@@ -66,7 +66,7 @@ export const listNotifications = (
     { notifications: [filter.userId] },
   )
 
-/** How many are unread, at most `most`. */
+/** Counts the unread ones, up to `most`. */
 export async function countUnread(db: Db, inbox: Inbox, most: number): Promise<number> {
   const filter = { ...inbox, unread: true }
   const rows = await compiled(

@@ -48,7 +48,7 @@ const choosing = (isFollowing: boolean) => ({
 
 export const follow = operation({
   id: 'posts.follow',
-  summary: 'Follow a post: be told what becomes of it',
+  summary: 'Follow a post, to be notified of updates',
   http: 'PUT /posts/:post_id/follow 200',
   ...choosing(true),
 })

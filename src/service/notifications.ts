@@ -8,7 +8,7 @@ import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { assertOnePlace, uncountedInfo, uncountedKeys } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
-import { Place } from './lib/postshapes.js'
+import { Place, roadmapOf } from './lib/postshapes.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 
@@ -47,7 +47,7 @@ const inboxOf = ({ actor }: CachedContext, userId: string): Inbox => ({
 
 export const list = operation({
   id: 'notifications.list',
-  summary: 'List what you were told, newest first',
+  summary: 'List your notifications, newest first',
   http: 'GET /notifications 200',
   access: 'signed-in',
   cache: 'actor',
@@ -103,7 +103,7 @@ export const show = operation({
 
 export const count = operation({
   id: 'notifications.count',
-  summary: 'Count what you were told and have not read',
+  summary: 'Count your unread notifications',
   http: 'GET /notifications/count 200',
   access: 'signed-in',
   cache: 'actor',
@@ -140,18 +140,9 @@ function toNotification(ctx: CachedContext, row: NotificationView): Notification
     kind,
     post: { postId, number, title, slug },
     comment: commentId === null || body === null ? null : { id: commentId, body },
-    roadmap: roadmapOf(ctx, row),
+    roadmap: roadmapOf(ctx.actor, { ...row, roadmap_id: row.roadmapId }) ?? null,
     user: row.actorId === null ? null : authorOf(ctx, { ...row, userId: row.actorId }),
     createdAt,
     readAt,
   }
-}
-
-/** A private roadmap is shown only with roadmap:read. */
-function roadmapOf(
-  { actor }: CachedContext,
-  { roadmapId: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: NotificationView,
-) {
-  if (id === null || name === null || url === null || color === null) return null
-  return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color } : null
 }

@@ -109,6 +109,22 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
     (w) => w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?', parent_id: w.comment.id }),
     { cleo: ['reply Why?'] },
   ],
+  'a reply to an internal note: who wrote the note': [
+    async (w) => {
+      const team = await w.site.member(['comment:view_internal', 'comment:create_internal'])
+      Object.assign(w.people, { team })
+      const { activity } = await w.as(team)(comments.create, { ...w.inPost, body: 'Hm', is_internal: true })
+      await w.site.call(comments.create, { ...w.inPost, body: 'Yes', parent_id: activity.id })
+    },
+    { team: ['reply Yes'] },
+  ],
+  'a reply to somebody who unfollowed the post: nobody': [
+    async (w) => {
+      await w.as(w.cleo)(follows.unfollow, w.inPost)
+      await w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?', parent_id: w.comment.id })
+    },
+    {},
+  ],
   'a comment: the author of the post': [
     (w) => w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?' }),
     { ann: ['reply Why?'] },
@@ -139,10 +155,12 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
     },
     {},
   ],
-  'a board that is private by now: who may read it': [
+  'a board that is private at that moment: nobody, also once it is public again': [
     async (w) => {
       await w.ship()
       await w.site.call(boards.update, { boardId: w.board.boardId, display: false, partial: true })
+      await w.run()
+      await w.site.call(boards.update, { boardId: w.board.boardId, display: true, partial: true })
     },
     {},
   ],

@@ -2,9 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
- * A table whose changes the log of row changes names. `ref` there is a row's id; for votes and comments the post's, for
- * role_permissions the role's, for roles_users the user's, for reports the reporter's, for follows the post's, for notifications the
- * person's, for api_keys the hash.
+ * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments and follows the post's, for
+ * role_permissions the role's, for roles_users and notifications the user's, for reports the reporter's, for api_keys the
+ * hash.
  */
 export const TOPIC_NAMES = [
   'boards',

@@ -11,6 +11,6 @@ export async function up(db: Kysely<Tables>): Promise<void> {
     .execute()
   await sql`create index comments_official on comments (post_id, created_at, id) where official is not null`.execute(db)
   await sql`create unique index comments_answer on comments (post_id) where official = 'answer'`.execute(db)
-  // Deleting a roadmap looks for them
+  // For deleting a roadmap
   await sql`create index comments_of_roadmap on comments (roadmap_id) where roadmap_id is not null`.execute(db)
 }

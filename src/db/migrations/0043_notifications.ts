@@ -28,7 +28,7 @@ export async function up(db: Kysely<Tables>): Promise<void> {
     .addPrimaryKeyConstraint('notifications_key', ['userId', 'eventId'])
     .execute()
   await sql`create index notifications_unread on notifications ("userId", "eventId") where "readAt" is null`.execute(db)
-  // Deleting what they refer to looks for them. Nobody is told the same of a comment twice
+  // For deleting what they refer to. The unique one also keeps a person from being told twice of one comment
   await db.schema.createIndex('notifications_of_post').on('notifications').column('postId').execute()
   await sql`create unique index notifications_of_comment on notifications ("commentId", "userId", kind) where "commentId" is not null`.execute(
     db,

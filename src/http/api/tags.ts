@@ -13,7 +13,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   posts: 'Feedback, and where it moved',
   moderation: 'Reports, and the queue of the moderators',
   undo: 'Taking back what one request changed',
-  notifications: 'What you were told',
+  notifications: 'Notifications of your account',
   views: 'Saved filters of posts',
   votes: 'Votes for posts',
   comments: 'Comments on posts',

@@ -11,7 +11,7 @@ import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext } from './context.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
-import { isHeld, Place } from './postshapes.js'
+import { isHeld, Place, roadmapOf } from './postshapes.js'
 import { nullable } from './schemas.js'
 
 const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
@@ -165,18 +165,14 @@ export const toComment = (
     isTaken: taken.has(id),
   }),
   ...(is_spam === HELD && { is_held: true }),
-  ...(official === 'update' && { is_update: true, ...roadmapMoved(actor, row) }),
+  ...(official === 'update' && { is_update: true, ...movedTo(actor, row) }),
   ...(official === 'answer' && { is_answer: true }),
   ...(taken.has(id) && { others_took_part: true }),
 })
 
-/** A private roadmap is shown only with roadmap:read. */
-function roadmapMoved(
-  actor: Actor,
-  { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: Partial<CommentView>, // prettier-ignore
-) {
-  const isKnown = id != null && name != null && url != null && color != null
-  return isKnown && (display === 1 || can(actor, 'roadmap:read')) ? { roadmap: { id, name, url, color } } : {}
+function movedTo(actor: Actor, row: Parameters<typeof roadmapOf>[1]) {
+  const roadmap = roadmapOf(actor, row)
+  return roadmap && { roadmap }
 }
 
 /** Hidden with the comment: the id tells that it exists, and when it was created. */

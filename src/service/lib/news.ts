@@ -1,6 +1,6 @@
 import type { FieldChange } from '../../core/details.js'
 import { findComment } from '../../db/comments.js'
-import { followersOf } from '../../db/follows.js'
+import { followersOf, isReachable } from '../../db/follows.js'
 import { holdersAmong, insertNotifications } from '../../db/notifications.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
@@ -13,7 +13,7 @@ interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'>
   by: string | null
   /** What a person must be permitted to read it now. */
   needs: readonly Permission[]
-  /** The only person who is told, if they follow the post. Undefined: everyone who follows it. */
+  /** The person it concerns, who alone is told unless they chose not to follow the post. Undefined: everyone who follows it. */
   only?: string | null
 }
 
@@ -31,10 +31,10 @@ export async function tell(db: Db, event: Told, signal: AbortSignal): Promise<vo
   const news = await newsOf(db, event)
   if (!news) return
   const { post, by, kind, commentId, roadmapId, needs, only } = news
-  for await (const followers of followersOf(db, post.postId)) {
+  for await (const people of only === undefined ? followerIds(db, post.postId) : concerned(db, post.postId, only)) {
     signal.throwIfAborted()
-    const people = followers.map(({ userId }) => userId)
-    const told = await readersAmong(db, people.filter((id) => id !== by && (only === undefined || id === only)), needs) // prettier-ignore
+    const others = people.filter((id) => id !== by)
+    const told = await readersAmong(db, others, needs)
     if (told.length > 0)
       await insertNotifications(
         db,
@@ -53,6 +53,15 @@ export async function tell(db: Db, event: Told, signal: AbortSignal): Promise<vo
   }
 }
 
+async function* followerIds(db: Db, postId: string): AsyncGenerator<string[]> {
+  for await (const some of followersOf(db, postId)) yield some.map(({ userId }) => userId)
+}
+
+async function* concerned(db: Db, postId: string, userId: string | null): AsyncGenerator<string[]> {
+  if (userId !== null && (await isReachable(db, { postId, userId }))) yield [userId]
+}
+
+/** Those of some people who hold each of these permissions. */
 async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
   let readers = [...people]
   for (const permission of needs) {
@@ -104,7 +113,7 @@ async function statusNews(db: Db, event: Told): Promise<News | undefined> {
 /** Milliseconds. A comment that was held or hidden for longer is no news when it is shown. */
 const LATEST_MS = 30 * 24 * 60 * 60 * 1000
 
-/** A reply, for the author of the comment, and a comment, for the author of the post. Of a hidden one, once it is shown. */
+/** Tells the author of a comment of replies to it, and the author of a post of comments on it: once these are shown. */
 async function replyNews(db: Db, event: Told): Promise<News | undefined> {
   const comment = await shownComment(db, event.subject_id)
   const post = comment && (await shownPost(db, comment.post_id))

@@ -179,10 +179,13 @@ function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, b
     : { boardId, name, url, color, createdAt }
 }
 
+/** The roadmap of a row that was read with it. */
+type Standing = Pick<PostView, 'roadmap_id' | 'roadmapName' | 'roadmapUrl' | 'roadmapColor' | 'roadmapDisplay'>
+
 /** A private roadmap is shown only with roadmap:read. */
-function roadmapOf(
+export function roadmapOf(
   actor: Actor,
-  { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: PostView,
+  { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: Standing,
 ) {
   if (id === null || name === null || url === null || color === null) return undefined
   return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color } : undefined
