@@ -15,6 +15,8 @@ export type ListedInvitation = Invitation & Person & { [Key in keyof Inviter as 
 
 export interface InvitationFilter extends Period {
   states?: readonly InvitationState[] | undefined
+  /** Whose it is. */
+  userId?: string | undefined
   /** The states are those at this time. */
   now: string
 }
@@ -39,8 +41,9 @@ const all = (db: Db) =>
     .select(['users.name', 'users.username', 'users.email', 'users.avatar', 'users.isOwner'])
     .select(['by.userId as by_userId', 'by.name as by_name', 'by.username as by_username', 'by.avatar as by_avatar'])
 
-function filtered(db: Db, { states, now, ...period }: InvitationFilter) {
-  const query = within(all(db), 'invitations.createdAt', period)
+function filtered(db: Db, { states, userId, now, ...period }: InvitationFilter) {
+  const listed = within(all(db), 'invitations.createdAt', period)
+  const query = userId === undefined ? listed : listed.where('invitations.userId', '=', userId)
   if (!states) return query
   const accepted = sql.ref('invitations.acceptedAt')
   const condition = {

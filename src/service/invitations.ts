@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { NIL } from 'uuid'
 import { AppError } from '../core/errors.js'
 import { asStored, isId } from '../core/ids.js'
 import { quoted } from '../core/text.js'
@@ -15,7 +16,7 @@ import {
 } from '../db/invitations.js'
 import { permissionsOfRoles } from '../db/roles.js'
 import { findUserByEmail, lockUser, rolesOf } from '../db/users.js'
-import { can, notAllowed, refusedBy, type Actor } from './lib/access.js'
+import { can, notAllowed, refusedBy, type Actor, type Gated } from './lib/access.js'
 import { eachOnce, outcomeError, refusalIn } from './lib/bulk.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
@@ -25,7 +26,7 @@ import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { assertEmail, authorOf, findPerson, languageField, namingPeople, newUser, PublicUser, userExists } from './lib/people.js' // prettier-ignore
-import { policy, runs, type Gated } from './lib/policies.js'
+import { policy, runs } from './lib/policies.js'
 import { fields, inPath, listOf, nullable, oneOf, someOf } from './lib/schemas.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { tooStrong } from './lib/userpolicy.js'
@@ -84,13 +85,22 @@ export const list = operation({
   errors: [],
   input: fields({
     state: Type.Optional(someOf(INVITATION_STATES, { description: 'Only invitations in one of these states' })),
+    user: Type.Optional(
+      Type.String({
+        maxLength: 200,
+        description: 'Only that of this person: id, e-mail address or user name',
+        names: 'user',
+      }),
+    ),
     ...orderFields('desc'),
     ...pageFields(INVITATIONS),
     ...periodFields('invitations'),
   }),
   output: Type.Object({ invitations: Type.Array(Invitation), ...uncountedKeys }),
-  async run(ctx, { state, created, since, until, ...page }) {
-    const filter = { states: state, created, now: ctx.now().toISOString(), ...periodFrom({ since, until }) }
+  async run(ctx, { state, user: given, created, since, until, ...page }) {
+    // Nobody has the id that stands for a person who is not found
+    const userId = given === undefined ? undefined : ((await findPerson(ctx, given.trim()))?.userId ?? NIL)
+    const filter = { states: state, userId, created, now: ctx.now().toISOString(), ...periodFrom({ since, until }) }
     const { rows: invitations, keys } = await uncountedPage(INVITATIONS, page, {
       find: async (after) => (isId(after) ? findListedInvitation(ctx.db, filter, asStored(after)) : undefined),
       read: (slice) => listInvitations(ctx.db, filter, slice),

@@ -33,14 +33,17 @@ interface Judged {
 }
 
 /** `block` is to decide that it is spam, and to block its author. */
-const itemPolicy = policy({
-  spam: (actor: Actor, { kind }: Judged) =>
-    needs(kind === 'post' ? 'post:destroy' : 'comment:update:any')(actor, undefined),
-  delete: (actor: Actor, { kind }: Judged) =>
-    needs(kind === 'post' ? 'post:destroy' : 'comment:delete:any')(actor, undefined),
-  block: (actor: Actor, { author }: Judged) =>
-    author && userPolicy.may(actor, author).includes('block') ? undefined : notAllowed(['user:block']),
-})
+const itemPolicy = policy(
+  {
+    spam: (actor: Actor, { kind }: Judged) =>
+      needs(kind === 'post' ? 'post:destroy' : 'comment:update:any')(actor, undefined),
+    delete: (actor: Actor, { kind }: Judged) =>
+      needs(kind === 'post' ? 'post:destroy' : 'comment:delete:any')(actor, undefined),
+    block: (actor: Actor, { author }: Judged) =>
+      author && userPolicy.may(actor, author).includes('block') ? undefined : notAllowed(['user:block']),
+  },
+  { writes: 'content' },
+)
 
 export const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),

@@ -1,11 +1,11 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { AUTO, LANGUAGES } from '../core/language.js'
-import { isForContent, PERMISSIONS } from '../core/permissions.js'
+import { PERMISSIONS } from '../core/permissions.js'
 import type { UserRow } from '../db/tables.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import { endSessions, lockUser, updateUser } from '../db/users.js'
-import { can, mayWrite } from './lib/access.js'
+import { canNow } from './lib/access.js'
 import { change } from './lib/change.js'
 import { revokeKeys } from './lib/keys.js'
 import { operation } from './lib/operation.js'
@@ -151,11 +151,8 @@ export const permissions = operation({
   errors: [],
   input: fields({}),
   output: Type.Object({ permissions: Type.Array(Type.String()) }),
-  async run({ actor, unverified }) {
-    const present = PERMISSIONS.filter((permission) => can(actor, permission))
-    return {
-      permissions: mayWrite(actor, unverified) ? present : present.filter((permission) => !isForContent(permission)),
-    }
+  async run({ actor }) {
+    return { permissions: PERMISSIONS.filter((permission) => canNow(actor, permission)) }
   },
 })
 

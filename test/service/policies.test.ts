@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { DRY_RUN_HEADER } from '../../src/core/wire.js'
 import { EVERYONE, PERMISSIONS, type Permission } from '../../src/core/permissions.js'
+import * as comments from '../../src/service/comments.js'
+import { operator } from '../../src/service/lib/access.js'
+import * as posts from '../../src/service/posts.js'
+import * as users from '../../src/service/users.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
 /** Codes that `may` heeds. */
-const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED', 'COMMENT_CANNOT_ANSWER'] // prettier-ignore
+const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED', 'COMMENT_CANNOT_ANSWER', 'EMAIL_NOT_VERIFIED'] // prettier-ignore
 
 /** Whether the operation refuses the caller. Nothing is changed. */
 async function isRefused(site: TestSite, token: string | undefined, [request, body]: [string, object]) {
@@ -109,6 +113,31 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
       }
     }
     expect(seen).toBe(6 + 6 + 4 + (3 + 3 + 1) + (3 + 3) + (3 + 1) + (3 + 3 + 2))
+  })
+
+  it('is nothing that waits until an address is confirmed', async () => {
+    const site = await makeSite(engine, { unverified: 'read' })
+    const owner = await site.owner()
+    const { token, userId } = await site.member(PERMISSIONS.filter((each) => !EVERYONE.includes(each)))
+    const as = site.callAs({ ...operator, userId })
+    const { post } = await as(posts.create, { title: 'A wish' })
+    const { activity } = await as(comments.create, { post_id: post.postId, body: 'A word' })
+    await site.http(`POST /posts/${post.postId}/report`, { token: owner, body: {} })
+    const answers = async () => {
+      const [one, list] = [await site.http('POST /posts/slug', { token, body: { id: post.postId } }), await site.http('POST /posts/get', { token, body: {} })] // prettier-ignore
+      const [thread, queue] = [await site.http(`GET /posts/${post.postId}/activity`, { token }), await site.http('GET /moderation', { token })] // prettier-ignore
+      return [one.body.post.may, list.body.posts[0].may, thread.body.activity[0].comment.may, queue.body.items[0].may]
+    }
+    const at = `/posts/${post.postId}/comments/${activity.id}`
+    const ofPost = { update: ['PATCH /posts', { id: post.postId, title: 'Another', partial: true }], delete: ['DELETE /posts', { id: post.postId }], spam: [`POST /moderation/${post.postId}`, { decision: 'spam' }] } as Record<string, [string, object]> // prettier-ignore
+    const ofComment = { update: [`PUT ${at}`, { body: 'Another' }], delete: [`DELETE ${at}`, {}], spam: [`POST /moderation/${activity.id}`, { decision: 'spam' }], answer: [`PUT ${at}/answer`, {}] } as Record<string, [string, object]> // prettier-ignore
+    for (const isConfirmed of [false, true]) {
+      await site.call(users.update, { user: userId, isVerified: isConfirmed })
+      const [one, list, comment, item] = await answers()
+      expect([one, list]).toEqual(Array(2).fill(await tried(site, token, ofPost)))
+      expect(comment).toEqual(await tried(site, token, ofComment))
+      expect([isConfirmed, one.length, comment.length, item]).toEqual(isConfirmed ? [true, 3, 4, ['spam', 'delete']] : [false, 0, 0, []]) // prettier-ignore
+    }
   })
 
   it('with boards, roadmaps, roles and users is what the operations allow', async () => {

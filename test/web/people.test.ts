@@ -213,7 +213,10 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     const other = (await site.call(invitations.list, { limit: 1 })).invitations[0]!
     const theirs = offered((await get('/dashboard/invitations', token)).text).filter((path) => path.includes(other.username)) // prettier-ignore
     expect(theirs, 'the command line sent it').toEqual([`/dashboard/invitations/${other.username}/resend`])
+    expect((await get(`/dashboard/invitations/${other.username}/revoke`, token)).to).toBe('/dashboard/invitations')
     expect((await send(`/dashboard/invitations/${other.username}/revoke`, token)).status).toBe(403)
+    expect((await get(`/dashboard/invitations/${other.username}/revoke`, owner)).text).toContain('other@example.com')
+    expect((await get('/dashboard/invitations/nobody/revoke', owner)).status).toBe(404)
     expect((await get('/dashboard/invitations?state=waiting', owner)).text).toContain('other@example.com')
     expect((await get('/dashboard/invitations?state=expired', owner)).text).toContain('No invitation is in this state.')
   })

@@ -3,6 +3,7 @@ import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as users from '../../src/service/users.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -144,6 +145,27 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     expect((await get(site, path, team.token)).text).toContain('The team loses it too.')
     expect((await send(site, path, team.token, [])).headers.location).toBe(`${HOME}?done=deleted`)
     expect((await get(site, `${HOME}?view=triage`, team.token)).status).toBe(404)
+  })
+
+  it('offers nothing that waits until an address is confirmed, on any page of the team', async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {}, unverified: 'read' })
+    const owner = await site.owner()
+    await site.call(boards.create, { name: 'Ideas' })
+    await site.call(posts.create, { title: 'A wish', boardId: 'ideas' })
+    const { token, userId } = await site.member([...TEAM, 'comment:create_internal', 'comment:update:any'])
+    await site.http('POST /posts/1/report', { token: owner, body: {} })
+    const marks = [/name="ids"/, /name="roadmapId"/, /value="(spam|keep|verb)/, /name="chosen"/, /data-key="[nmers#]"/]
+    const offers = async (path: string) => {
+      const { text } = await get(site, path, token)
+      return marks.filter((mark) => mark.test(text)).length
+    }
+    const { slug } = (await site.call(posts.show, { id: '1' })).post
+    for (const path of [HOME, '/dashboard', `${HOME}/${slug}`]) {
+      await site.call(users.update, { user: userId, isVerified: false })
+      expect([path, await offers(path)]).toEqual([path, path === `${HOME}/${slug}` ? 1 : 0]) // the field of a comment says why it is refused
+      await site.call(users.update, { user: userId, isVerified: true })
+      expect([path, (await offers(path)) > 1]).toEqual([path, true])
+    }
   })
 
   it('shows to each what they may do and see, and no address', async () => {

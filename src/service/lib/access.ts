@@ -1,5 +1,5 @@
 import { AppError, type Failure } from '../../core/errors.js'
-import type { Permission } from '../../core/permissions.js'
+import { isForContent, type Permission } from '../../core/permissions.js'
 
 /**
  * Who may run an operation: everybody, any account, any account but with no API key ('session'), the owner only, or
@@ -31,6 +31,8 @@ export interface Actor {
   generation?: number
   /** Whether the person has not confirmed the address yet. The owner need not. */
   isUnverified?: boolean
+  /** Whether this keeps them from writing what others see, see `accounts.unverified`. */
+  onlyReads?: boolean
   /** When the account was created. Absent for the team, whose accounts are never new. ISO 8601. */
   joinedAt?: string
   /** The API key of the request, which has at most the rights of its person. */
@@ -59,6 +61,10 @@ export const MODERATORS = ['post:destroy', 'comment:update:any'] as const
 
 export const can = (actor: Actor, permission: Permission): boolean => actor.isOwner || actor.permissions.has(permission)
 
+/** The same without what waits until the address is confirmed. */
+export const canNow = (actor: Actor, permission: Permission): boolean =>
+  can(actor, permission) && !(actor.onlyReads && isForContent(permission))
+
 export function assertSignedIn(access: Access, actor: Actor): void {
   if (access !== 'public' && actor.refusal) throw actor.refusal
 }
@@ -77,9 +83,17 @@ export function refusedBy(access: Access, actor: Actor): AppError | undefined {
   return anyOf.some((permission) => can(actor, permission)) ? undefined : notAllowed(anyOf)
 }
 
-/** Whether an account that is signed in may run an operation, whatever the row is. */
-export const isPermitted = (access: Access, actor: Actor): boolean =>
-  access === 'owner' ? actor.isOwner : refusedBy(access, actor) === undefined
+/** What an operation declares about who may run it. */
+export interface Gated {
+  access: Access
+  writes?: 'content'
+}
+
+/** What refuses an account that is signed in an operation, whatever the row is. */
+export const refusalTo = ({ access, writes }: Gated, actor: Actor): AppError | undefined =>
+  refusedBy(access, actor) ?? (writes && unconfirmed(actor))
+
+export const isPermitted = (op: Gated, actor: Actor): boolean => refusalTo(op, actor) === undefined
 
 /** A key that leaks must not give access that outlives it. */
 export function assertNoKey(actor: Actor): void {
@@ -92,15 +106,17 @@ const noKey = () =>
 const ownerOnly = () => new AppError('NOT_ENOUGH_PERMISSION', 'Only the owner of the site may do this.')
 
 /** For what others see: some sites want a confirmed address first. */
-export const mayWrite = ({ isUnverified = false }: Actor, unverified: 'allow' | 'read' | undefined): boolean =>
-  unverified !== 'read' || !isUnverified
+export const unconfirmed = ({ onlyReads }: Actor): AppError | undefined =>
+  onlyReads
+    ? new AppError(
+        'EMAIL_NOT_VERIFIED',
+        'Confirm your e-mail address first, with the link in the mail that was sent to you.',
+      )
+    : undefined
 
-export function assertVerified(actor: Actor, unverified: 'allow' | 'read' | undefined): void {
-  if (!mayWrite(actor, unverified))
-    throw new AppError(
-      'EMAIL_NOT_VERIFIED',
-      'Confirm your e-mail address first, with the link in the mail that was sent to you.',
-    )
+export function assertVerified(actor: Actor): void {
+  const refusal = unconfirmed(actor)
+  if (refusal) throw refusal
 }
 
 /** The contract checks the input before ownership, but after permissions. */

@@ -41,15 +41,18 @@ const byAuthorOr =
 const changes = byAuthorOr({ own: 'comment:update:own', any: 'comment:update:any' })
 const deletes = byAuthorOr({ own: 'comment:delete:own', any: 'comment:delete:any' })
 
-export const commentPolicy = policy({
-  update: (actor: Actor, comment: Judged) =>
-    isHidden(actor, comment) ? commentNotFound(comment.id) : changes(actor, comment),
-  delete: (actor: Actor, comment: Judged) =>
-    deletes(actor, comment) ?? (comment.isTaken ? othersTookPart('comment:delete:any') : undefined),
-  spam: needs('comment:update:any'),
-  answer: (actor: Actor, comment: Judged) =>
-    can(actor, 'post:update') ? cannotAnswer(comment) : notAllowed(['post:update']),
-})
+export const commentPolicy = policy(
+  {
+    update: (actor: Actor, comment: Judged) =>
+      isHidden(actor, comment) ? commentNotFound(comment.id) : changes(actor, comment),
+    delete: (actor: Actor, comment: Judged) =>
+      deletes(actor, comment) ?? (comment.isTaken ? othersTookPart('comment:delete:any') : undefined),
+    spam: needs('comment:update:any'),
+    answer: (actor: Actor, comment: Judged) =>
+      can(actor, 'post:update') ? cannotAnswer(comment) : notAllowed(['post:update']),
+  },
+  { writes: 'content' },
+)
 
 /** Everybody must be able to read the answer, and an update stands above it already. */
 function cannotAnswer({ is_internal, is_spam, official }: Judged): AppError | undefined {

@@ -113,7 +113,7 @@ export interface Context {
 }
 
 /** What a cached operation reads: only what stays the same until a row changes, or the server restarts. */
-export type CachedContext = Pick<Context, 'db' | 'actor' | 'siteUrl' | 'siteLanguage' | 'unverified'>
+export type CachedContext = Pick<Context, 'db' | 'actor' | 'siteUrl' | 'siteLanguage'>
 
 /** What a cached operation has besides its input. */
 export interface HourlyContext extends CachedContext {
@@ -122,12 +122,11 @@ export interface HourlyContext extends CachedContext {
 }
 
 /** Hides the rest, so that no cast can reach the clock, the secret or the client. */
-export const narrowed = ({ db, actor, siteUrl, siteLanguage, unverified, now, lasts }: Context): HourlyContext => ({
+export const narrowed = ({ db, actor, siteUrl, siteLanguage, now, lasts }: Context): HourlyContext => ({
   db,
   actor,
   siteUrl,
   siteLanguage,
-  unverified,
   hour() {
     const began = hourOf(now())
     lasts?.(began.getTime() + HOUR_MS)

@@ -102,7 +102,7 @@ export async function execute<In, Out, Subject>(
   const own = (op.cache ? narrowed(ctx) : ctx) as Context // a cached operation declares an HourlyContext
   const subject = (await op.subject?.(own, input as Fields)) as Subject // an operation without `subject` has the type undefined here
   if (!op.inputFirst) assertAllowed(op.access, ctx.actor)
-  if (op.writes) assertVerified(ctx.actor, ctx.unverified)
+  if (op.writes) assertVerified(ctx.actor)
   const checked = parse(op.input, input) as In
   if (op.inputFirst) assertAllowed(op.access, ctx.actor)
   assertOwner(op.access, ctx.actor)
@@ -122,7 +122,7 @@ export async function refusalOf(op: AnyOperation, ctx: Context): Promise<AppErro
   if (ctx.actor.userId === null || ctx.actor.refusal) return undefined
   try {
     assertAllowed(op.access, ctx.actor)
-    if (op.writes) assertVerified(ctx.actor, ctx.unverified)
+    if (op.writes) assertVerified(ctx.actor)
   } catch (error) {
     if (error instanceof AppError) return error
     throw error

@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
-import { can, notAllowed, refusedBy, type Access, type Actor } from './access.js'
+import { can, notAllowed, refusalTo, unconfirmed, type Actor, type Gated } from './access.js'
 
 /** What refuses an actor: undefined where they may do it. */
 type Rule<Row> = (this: void, actor: Actor, row: Row) => AppError | undefined
@@ -17,16 +17,21 @@ export interface Policy<Row, Verb extends string> {
   assert(this: void, verb: Verb, actor: Actor, row: Row): void
 }
 
-export function policy<Row, Verb extends string>(rules: Readonly<Record<Verb, Rule<Row>>>): Policy<Row, Verb> {
+export function policy<Row, Verb extends string>(
+  rules: Readonly<Record<Verb, Rule<Row>>>,
+  /** `writes` is what the operations of all verbs declare. */
+  { writes }: Pick<Gated, 'writes'> = {},
+): Policy<Row, Verb> {
   const verbs = Object.keys(rules) as Verb[]
+  const refusal = (verb: Verb, actor: Actor, row: Row) => rules[verb](actor, row) ?? (writes && unconfirmed(actor))
   return {
     field: Type.Array(Type.Unsafe<Verb>({ type: 'string', enum: verbs }), {
       description: 'What the rights of the caller allow to do with it',
     }),
-    may: (actor, row) => verbs.filter((verb) => rules[verb](actor, row) === undefined),
+    may: (actor, row) => verbs.filter((verb) => refusal(verb, actor, row) === undefined),
     assert(verb, actor, row) {
-      const refusal = rules[verb](actor, row)
-      if (refusal) throw refusal
+      const refused = refusal(verb, actor, row)
+      if (refused) throw refused
     },
   }
 }
@@ -37,12 +42,8 @@ export const needs =
   (actor) =>
     can(actor, permission) ? undefined : notAllowed([permission])
 
-export interface Gated {
-  access: Access
-}
-
-/** The verb is this operation, which checks its `access` itself. A function, as both may be in one file. */
+/** The verb is this operation, which checks what it declares itself. A function, as both may be in one file. */
 export const runs =
   (op: () => Gated): Rule<unknown> =>
   (actor) =>
-    actor.refusal ?? refusedBy(op().access, actor)
+    actor.refusal ?? refusalTo(op(), actor)

@@ -19,11 +19,14 @@ const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor
   can(actor, permission) || isAuthor(actor, post) ? undefined : notAllowed([permission])
 const destroys = byAuthorOr('post:destroy')
 
-export const postPolicy = policy({
-  update: byAuthorOr('post:update'),
-  delete: (actor: Actor, post: Judged) => destroys(actor, post) ?? (post.isTaken ? othersTookPart('post:destroy') : undefined), // prettier-ignore
-  spam: needs('post:destroy'),
-})
+export const postPolicy = policy(
+  {
+    update: byAuthorOr('post:update'),
+    delete: (actor: Actor, post: Judged) => destroys(actor, post) ?? (post.isTaken ? othersTookPart('post:destroy') : undefined), // prettier-ignore
+    spam: needs('post:destroy'),
+  },
+  { writes: 'content' },
+)
 
 const Board = Type.Object({
   boardId: Type.String({ format: 'uuid' }),

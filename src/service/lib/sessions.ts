@@ -12,7 +12,10 @@ import { recordUse, whereWritable } from './uses.js'
 
 const SIGN_IN = 'Sign in with POST /auth/login and send the token as "Authorization: Bearer <authToken>".'
 
-type SessionContext = Pick<Context, 'db' | 'secret' | 'previousSecret' | 'now' | 'browser' | 'browserSessions'>
+type SessionContext = Pick<
+  Context,
+  'db' | 'secret' | 'previousSecret' | 'now' | 'browser' | 'browserSessions' | 'unverified'
+>
 
 /** Shared by all requests: an error records its stack, which takes longer than most requests of visitors. */
 const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
@@ -36,7 +39,7 @@ export async function actorOf(authorization: string | undefined, ctx: SessionCon
   const user = await findActor(ctx.db, claims.userId)
   const { sessionId } = claims
   const expiresAt = user && (await sessionEnd(ctx, claims, user))
-  const actor = personActor(user, { expiresAt: expiresAt ?? 0 })
+  const actor = personActor(user, { expiresAt: expiresAt ?? 0, unverified: ctx.unverified })
   if (user && expiresAt === undefined)
     return visitor(
       (user.isBlocked && actor.refusal) || new AppError('INVALID_TOKEN', `This session was ended. ${SIGN_IN}`),
@@ -146,7 +149,7 @@ export async function beginSession(
 }
 
 /** The actor of an API key: its person, with the permissions that both have. */
-async function keyActor(token: string, { db, now }: Pick<Context, 'db' | 'now'>): Promise<Actor> {
+async function keyActor(token: string, { db, now, unverified }: SessionContext): Promise<Actor> {
   const key = await readKey(db, now(), token)
   if (!key) return visitor(new AppError('INVALID_TOKEN', 'The API key is not valid: it has expired, or was revoked.'))
   const { keyId, expiresAt, permissions: limits } = key
@@ -157,11 +160,14 @@ async function keyActor(token: string, { db, now }: Pick<Context, 'db' | 'now'>)
       isOwner: 0,
       permissions: user.isOwner ? limits : limits.filter((each) => user.permissions.includes(each)),
     }
-  const { joinedAt: _, ...actor } = personActor(limited ?? user, { expiresAt })
+  const { joinedAt: _, ...actor } = personActor(limited ?? user, { expiresAt, unverified })
   return { ...actor, ...joinedOf(user), key: { keyId, isLimited: limits !== undefined } }
 }
 
-function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }: { expiresAt: number }): Actor {
+function personActor(
+  user: Awaited<ReturnType<typeof findActor>>,
+  { expiresAt, unverified }: Pick<Actor, 'expiresAt'> & Pick<Context, 'unverified'>,
+): Actor {
   if (!user)
     return visitor(
       new AppError('USER_NOT_FOUND', 'The account of this token does not exist any more.', {
@@ -169,6 +175,7 @@ function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }:
       }),
     )
   const { userId } = user
+  const isUnverified = user.isVerified === 0 && user.isOwner === 0
   if (user.isBlocked)
     return { ...visitor(new AppError('USER_BLOCK', 'This account is blocked. Ask the owner of the site.')), userId }
   if (!user.isOwner && user.permissions.length === 0)
@@ -181,7 +188,8 @@ function personActor(user: Awaited<ReturnType<typeof findActor>>, { expiresAt }:
   return {
     userId,
     isOwner: user.isOwner === 1,
-    isUnverified: user.isVerified === 0 && user.isOwner === 0,
+    isUnverified,
+    onlyReads: isUnverified && unverified === 'read',
     ...joinedOf(user),
     permissions: new Set(user.permissions),
     refusal: null,

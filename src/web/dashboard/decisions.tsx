@@ -71,14 +71,16 @@ interface DecisionsProps {
 /** The checkbox of a row. What could not be decided stays chosen. */
 export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: string }) => (
   <span class="pick">
-    <input
-      type="checkbox"
-      name="chosen"
-      value={valueOf(row)}
-      checked={unmetIn(view).has(row.id)}
-      aria-label={view.t('table.choose', { name: label })}
-      data-key="x"
-    />
+    {row.verbs.length === 0 ? null : (
+      <input
+        type="checkbox"
+        name="chosen"
+        value={valueOf(row)}
+        checked={unmetIn(view).has(row.id)}
+        aria-label={view.t('table.choose', { name: label })}
+        data-key="x"
+      />
+    )}
   </span>
 )
 

@@ -1,9 +1,8 @@
 import { AppError, type ErrorCode } from '../../core/errors.js'
 import * as service from '../../service/invitations.js'
 import type { Invitation } from '../../service/invitations.js'
-import * as users from '../../service/users.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
-import { action, page, type LiveView, type View } from '../kit/page.js'
+import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
 import { Empty } from '../parts/empty.js'
 import { errorText, Field, Form, Submit, Summary } from '../parts/form.js'
@@ -192,28 +191,29 @@ export const resend = action({
   done: () => ({ to: HOME, flash: 'invitedAgain' }),
 })
 
-/** The address, where the reader may see it, or the user name. */
-async function invitedAt({ call, may, refusalOf, params: { username = '' } }: LiveView): Promise<string> {
-  const refusal = await refusalOf(service.revoke)
-  if (refusal) throw refusal
-  return may(users.show) ? (await call(users.show, { user: username })).user.email : username
+/** The invitation, for those who may revoke it. Others are led to the list. */
+async function revocableAt({ call, form, params }: LiveView): Promise<Invitation> {
+  const { invitations: [invitation] } = await call(service.list, { user: params.username ?? '', limit: 1 }) // prettier-ignore
+  if (!invitation) throw new AppError('NOT_FOUND', 'There is no such page.')
+  if (!invitation.may.includes('revoke') && !form.error) throw new Redirect(HOME)
+  return invitation
 }
 
 export const revokePage = page({
   cache: 'never',
   section: 'invitations',
-  load: invitedAt,
+  load: revocableAt,
   title: ({ t }) => t('invite.revokeTitle'),
-  show: (view, invited) => (
+  show: (view, invitation) => (
     <Confirm
       view={view}
-      to={`${pathOf({ username: view.params.username ?? '' })}/revoke`}
+      to={`${pathOf(invitation)}/revoke`}
       back={HOME}
       title={view.t('invite.revokeTitle')}
       action={view.t('invite.revoke')}
       quote={
         <p>
-          <Foreign text={invited} />
+          <Foreign text={labelOf(view, invitation)} />
         </p>
       }
     >

@@ -10,7 +10,7 @@ import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
 import { clientOf } from '../../http/client.js'
 import { asAppError, isAnswer, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/lib/site.js'
-import { can, isPermitted, notAllowed, refusedBy, visitor, type Actor } from '../../service/lib/access.js'
+import { canNow, isPermitted, notAllowed, refusalTo, visitor, type Actor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
 import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
@@ -145,7 +145,7 @@ export class Renderer {
       guard: (name, work) => this.#parts.site.limits?.guard(name, context(), undefined, work) ?? work(),
       actor,
       viewer,
-      can: (permission) => can(actor, permission),
+      can: (permission) => canNow(actor, permission),
       settings: { ...inLanguage(settings, words), logo: shownLogo(settings.logo, this.#parts.site) },
       words,
       t: words.t,
@@ -155,7 +155,7 @@ export class Renderer {
       params,
       query,
       queried: (name) => new URLSearchParams(url.slice(path.length)).getAll(name),
-      may: ({ access }) => isPermitted(access, actor),
+      may: (op) => isPermitted(op, actor),
       said: [...saidIn(query.done, words), ...request.said],
       undo: query.undo,
       get form() {
@@ -422,8 +422,8 @@ function assertThere(view: View, { section, of, isEntrance }: AnyPage): void {
 }
 
 function assertAnyPermitted(operations: readonly AnyOperation[], actor: Actor): void {
-  const [refusal] = operations.map(({ access }) => refusedBy(access, actor))
-  if (refusal && !operations.some(({ access }) => isPermitted(access, actor))) throw refusal
+  const [refusal] = operations.map((op) => refusalTo(op, actor))
+  if (refusal && !operations.some((op) => isPermitted(op, actor))) throw refusal
 }
 
 /** Whether a script asks, and shows the answer itself. */
