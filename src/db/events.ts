@@ -23,12 +23,13 @@ export async function insertEvents(db: Db, events: Insertable<Tables['events']>[
   }
 }
 
-/** An event with the current names of its users and its post. */
+/** An event with the current names of its users, its post and its role: null where they are gone. */
 export interface NamedEvent extends EventRow {
   actorName: string | null
   personName: string | null
   subjectName: string | null
   subjectTitle: string | null
+  roleName: string | null
 }
 
 /** Which events. All filters apply; `person` did it, or it was done to them. Times are ISO 8601, `until` exclusive. */
@@ -94,12 +95,14 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     .leftJoin('users as person', 'person.userId', 'events.person_id')
     .leftJoin('users as someone', 'someone.userId', 'events.subject_id')
     .leftJoin('posts as post', 'post.postId', 'events.subject_id')
+    .leftJoin('roles as role', 'role.id', 'events.subject_id')
     .selectAll('events')
     .select([
       'actor.username as actorName',
       'person.username as personName',
       'someone.username as subjectName',
       'post.title as subjectTitle',
+      'role.name as roleName',
     ])
     .orderBy('events.id', created)
     .execute()

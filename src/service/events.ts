@@ -40,6 +40,9 @@ const Event = Type.Object({
   details: Type.Union([Type.Array(Detail), Type.Null()], {
     description: 'What changed; null where the action says it, or after the account of the author was deleted',
   }),
+  subject_gone: Type.Optional(
+    Type.Boolean({ description: 'true of a post, user or role that no longer exists; otherwise absent' }),
+  ),
 })
 
 export type Event = Type.Static<typeof Event>
@@ -150,7 +153,15 @@ function toEvent(actor: Actor, event: NamedEvent): Event {
     key_id: rest.key_id,
     created_at: rest.created_at,
     details: details === null ? null : (JSON.parse(details) as FieldChange[]).map(toDetail),
+    ...(isGone(event) && { subject_gone: true }),
   }
+}
+
+/** A failed sign-in to an address without an account has no subject. */
+function isGone({ action, subject_id, subjectTitle, subjectName, roleName }: NamedEvent): boolean {
+  const [noun = ''] = action.split('.')
+  const present: Record<string, string | null> = { post: subjectTitle, user: subjectName, role: roleName }
+  return isId(subject_id) && present[noun] === null
 }
 
 const toDetail = ({ field, before, after }: FieldChange) => ({ field, before: asText(before), after: asText(after) })

@@ -3,7 +3,9 @@ import * as boards from '../../src/service/boards.js'
 import * as mails from '../../src/service/mails.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
+import * as users from '../../src/service/users.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
@@ -127,6 +129,33 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const tidy = await get(site, '/dashboard/settings/log?q=&action=board.created', token)
     expect(tidy.headers.location).toBe('/dashboard/settings/log?action=board.created')
     expect((await get(site, '/dashboard/settings/log', await member(['dashboard:read']))).status).toBe(404)
+  })
+
+  it('leads from the log to what is still there, and from what is gone to its log', async () => {
+    const { site, owner } = await open()
+    await site.call(posts.create, { title: 'Stays' })
+    const { post } = await site.call(posts.create, { title: 'Goes' })
+    const { role } = await site.call(roles.create, { name: 'Goes too' })
+    const { userId } = await site.member()
+    const { username } = (await site.call(users.show, { user: userId })).user
+    await site.call(users.update, { user: userId, name: 'Eve' })
+    const links = async () => {
+      const { text } = await get(site, '/dashboard/settings/log', owner)
+      const paths = Array.from(text.matchAll(/href="([^"]+)"/g), ([, path = '']) => path)
+      return [...new Set(paths.filter((path) => /^\/posts\/[\da-f]|\/users\/\w|roles\/\w|\?subject=/.test(path)))]
+    }
+    for (const path of await links()) expect([path, [200, 301, 303]]).toEqual([path, expect.arrayContaining([(await get(site, path, owner)).status])]) // prettier-ignore
+    expect(await links()).toEqual(expect.arrayContaining([`/posts/${post.postId}`, `/dashboard/settings/roles/${role.id}`, `/dashboard/users/${username}`])) // prettier-ignore
+    await site.call(posts.remove, { id: post.postId })
+    await site.call(roles.remove, { id: role.id })
+    await site.call(users.remove, { user: userId })
+    const left = await links()
+    expect(left.join(' ')).not.toMatch(`/posts/${post.postId}|roles/${role.id}|users/${username}`)
+    expect(left).toEqual(expect.arrayContaining([post.postId, role.id, userId].map((id) => `/dashboard/settings/log?subject=${id}`))) // prettier-ignore
+    for (const path of left) expect([path, [200, 301, 303]]).toEqual([path, expect.arrayContaining([(await get(site, path, owner)).status])]) // prettier-ignore
+    const { events: found } = (await site.http('GET /events?limit=100', { token: owner })).body
+    const gone = found.filter((event: { subject_gone?: true }) => event.subject_gone)
+    expect(new Set(gone.map((event: { subject_id: string }) => event.subject_id))).toEqual(new Set([post.postId, role.id, userId])) // prettier-ignore
   })
 
   it('shows a key once, and revokes it', async () => {

@@ -120,7 +120,7 @@ const isOf = ({ action }: service.Event, noun: string): boolean => action.starts
 
 function pageOf(view: View, event: service.Event): string | undefined {
   const { subject, subject_id: id } = event
-  if (event.action.endsWith('.deleted')) return undefined
+  if (event.subject_gone) return undefined
   if (isOf(event, 'post')) return links.post(id)
   if (isOf(event, 'user') && subject !== null && view.may(users.show)) return links.person(subject)
   return isOf(event, 'role') && view.may(roles.show) ? links.role(id) : undefined
