@@ -249,7 +249,9 @@ export const create = action({
   many: ['permissions'],
   page: async () => newRole,
   before: async (view, form) =>
-    isPreview(view, form) ? { title: view.t('role.new'), show: <NewRole view={view} recipe={undefined} /> } : undefined,
+    isPreview(view, form)
+      ? { title: view.t('role.new'), section: 'roles', show: <NewRole view={view} recipe={undefined} /> }
+      : undefined,
   input: (_view, form) => given(form),
   done: (_view, { role: { id } }) => ({ to: links.role(id), flash: 'roleCreated' }),
 })
@@ -261,7 +263,7 @@ export const update = action({
   async before(view, form) {
     if (!isPreview(view, form)) return undefined
     const { role: shown, version } = await shownAt(view)
-    return { title: shown.name, show: <ChangedRole view={view} shown={shown} version={version} /> }
+    return { title: shown.name, section: 'roles', show: <ChangedRole view={view} shown={shown} version={version} /> }
   },
   input: ({ params }, form) => ({ id: params.role, ...given(form) }),
   done: ({ params }) => ({ to: links.role(params.role ?? ''), flash: 'saved' }),

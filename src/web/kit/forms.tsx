@@ -50,7 +50,11 @@ export class Forms {
       if (between) {
         if (operation) await this.#renderer.findRefusals(request, view, [operation])
         request.html = await view.render(between.texts ?? [])
-        return await this.#renderer.sendPage(request, view, { title: between.title, children: between.show })
+        return await this.#renderer.sendPage(request, view, {
+          title: between.title,
+          section: between.section,
+          children: between.show,
+        })
       }
       if (operation && operation.access !== 'public' && !view.viewer)
         return await this.#signInFirst(request, view, sent)

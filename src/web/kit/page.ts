@@ -185,7 +185,7 @@ export interface Action<In = never, Out = unknown> {
     this: void,
     view: LiveView,
     form: Fields,
-  ): Promise<{ title: string; texts?: readonly Text[]; show: VNode } | undefined>
+  ): Promise<{ title: string; section?: Section; texts?: readonly Text[]; show: VNode } | undefined>
   done(this: void, view: LiveView, output: Out, form: Fields): Outcome | Promise<Outcome>
   /** What to do where the operation refuses with this code, as if it had been done. */
   settled?: Partial<Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>>
