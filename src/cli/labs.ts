@@ -29,6 +29,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['labs update --vote-on-behalf'],
       output,
       input: {
+        hidden: ['ifVersion'],
         switches: {
           voteOnBehalf: { word: 'vote-on-behalf', description: 'whether staff may vote on behalf of others' },
         },

@@ -73,7 +73,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'update <view:view...>',
       examples: ['views update triage --name "To do"', 'views update triage --board ideas --replace'],
       output: one,
-      input: { flags },
+      input: { flags, hidden: ['ifVersion'] },
       requiresChange: true,
       done: ({ view }) => `Updated view ${label(view)}.`,
     },

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
-import { unlessTaken } from './dialect.js'
+import { isPostgres, unlessTaken } from './dialect.js'
 import { referringTo } from './references.js'
 import type { Db, Tables, ViewRow } from './tables.js'
 
@@ -58,6 +58,15 @@ export const insertView = (db: Db, view: Insertable<Tables['views']>): Promise<'
       return undefined
     }),
   )
+
+/** Locks the row until the transaction ends. */
+export const lockView = (db: Db, viewId: string): Promise<ViewRow | undefined> =>
+  db
+    .selectFrom('views')
+    .selectAll()
+    .where('viewId', '=', viewId)
+    .$if(isPostgres(db), (query) => query.forUpdate())
+    .executeTakeFirst()
 
 /** Returns undefined where the view does not exist any more. */
 export const updateView = (

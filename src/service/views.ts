@@ -4,13 +4,14 @@ import { newId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
 import { searchKey } from '../core/text.js'
 import { lockUser } from '../db/users.js'
-import { countViews, deleteView, insertView, listViews, updateView, type NamedView } from '../db/views.js'
+import { countViews, deleteView, insertView, listViews, lockView, updateView, type NamedView } from '../db/views.js'
 import { refusedBy } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { fields, inPath, oneLine } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 import {
   Missing,
   opened,
@@ -70,9 +71,9 @@ export const show = operation({
   access: VIEWERS,
   errors: ['VIEW_NOT_FOUND', 'USER_NOT_FOUND'],
   input: fields({ view: which }),
-  output: Type.Object({ view: View }),
+  output: Type.Object({ view: View, version: versionField }),
   subject: viewOf,
-  run: async (ctx, _input, row) => ({ view: await toView(ctx, row) }),
+  run: async (ctx, _input, row) => ({ view: await toView(ctx, row), version: versionOf(changeable(row)) }),
 })
 
 export const create = operation({
@@ -112,7 +113,7 @@ export const update = operation({
   summary: 'Rename or share a saved view, or change its filter; yours, or as the owner of the site',
   http: 'PATCH /views/:view 200',
   access: VIEWERS,
-  errors: ['VIEW_NOT_FOUND', 'VIEW_EXISTS', 'VIEW_LIMIT', 'USER_NOT_FOUND'],
+  errors: ['VIEW_NOT_FOUND', 'VIEW_EXISTS', 'VIEW_LIMIT', 'USER_NOT_FOUND', 'CONTENT_CHANGED'],
   input: fields({
     view: which,
     name: Type.Optional(name),
@@ -121,14 +122,18 @@ export const update = operation({
       Type.Boolean({ description: 'Replace the whole filter and order; otherwise what is not given stays' }),
     ),
     ...viewFields,
+    ifVersion,
   }),
   output: Type.Object({ view: View }),
   subject: viewOf,
-  async run(ctx, { view: _view, name: given, shared: isShared, replace = false, ...filter }, before) {
-    viewPolicy.assert('update', ctx.actor, before)
-    const kept = replace ? {} : without(JSON.parse(before.filter) as StoredFilter, filter)
-    const changed = { ...kept, ...(await storedFrom(ctx, filter)) }
+  async run(ctx, { view: _view, name: given, shared: isShared, replace = false, ifVersion: seen, ...filter }, subject) {
+    viewPolicy.assert('update', ctx.actor, subject)
+    const wanted = await storedFrom(ctx, filter)
     return change(ctx, async (tx) => {
+      const before = await lockView(tx.db, subject.viewId)
+      if (!before) throw gone()
+      assertVersion(seen, changeable(before))
+      const changed = { ...(replace ? {} : without(JSON.parse(before.filter) as StoredFilter, filter)), ...wanted }
       if (isShared && before.isShared === 0) assertFewShared((await countViews(tx.db, before.userId ?? '')).shared)
       const row = await updateView(tx.db, before.viewId, {
         ...(given !== undefined && { name: given, nameFolded: searchKey(given) }),
@@ -139,10 +144,13 @@ export const update = operation({
       if (row === 'taken') throw nameTaken(given ?? before.name)
       if (!row) throw gone()
       tx.record('view.updated', row.viewId, row.isShared === 1 ? row.name : undefined)
-      return { view: await toView(ctx, { ...row, username: before.username }) }
+      return { view: await toView(ctx, { ...row, username: subject.username }) }
     })
   },
 })
+
+/** What `update` sets. */
+const changeable = (row: Pick<NamedView, 'name' | 'isShared' | 'filter'>) => [row.name, row.isShared, row.filter]
 
 export const remove = operation({
   id: 'views.delete',

@@ -159,7 +159,7 @@ describe.each(engines)('settings on %s', (engine) => {
   describe('labs', () => {
     it('are shown to everybody, and switched without touching the others', async () => {
       const site = await makeSite(engine)
-      expect((await site.http('GET /settings/labs')).body).toEqual({ labs: { comments: false } })
+      expect((await site.http('GET /settings/labs')).body).toEqual({ labs: { comments: false }, version: expect.any(String) }) // prettier-ignore
       const { token } = await site.member(['settings:update'])
       const { status, body } = await site.http('PATCH /settings/labs', { token, body: { voteOnBehalf: true } })
       expect([status, body]).toEqual([200, { labs: { comments: false, voteOnBehalf: true } }])

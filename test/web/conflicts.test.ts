@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
+import * as labs from '../../src/service/labs.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
+import * as views from '../../src/service/views.js'
 import { engines, makeSite } from '../support/site.js'
 
 // Two people on one form of the dashboard: the second learns what the first did, and decides.
@@ -86,6 +88,36 @@ describe.each(engines)('a form that is older than what it changes, on %s', (engi
     expect((await site.call(settings.site, {})).settings).toMatchObject({ title: 'Marsbase', allowSignup: true })
     await anyway()
     expect((await site.call(settings.site, {})).settings).toMatchObject({ title: 'Moonbase', allowSignup: false })
+  })
+
+  it('is refused for the labs, but not because the settings beside them were changed', async () => {
+    const { site, get, send } = await open()
+    const [page, to] = ['/dashboard/settings/general', '/dashboard/settings/labs']
+    const version = (text: string) => versionIn(text.slice(text.indexOf(`action="${to}"`)))
+    const [old, settingsOld] = [version(await get(page)), versionIn(await get(page))]
+    await site.call(settings.update, { title: 'Marsbase' })
+    expect((await send(to, { voteOnBehalf: 'true', ifVersion: old })).status).toBe(303)
+    const { status, text } = await send(to, { ifVersion: old })
+    expect(status).toBe(409)
+    expect(text).toMatch(/name="voteOnBehalf" value="true"\/?><span>[^<]*<span class="now"> Now: Yes/)
+    expect(text.split('Save anyway'), 'the form of the settings is as it was').toHaveLength(2)
+    expect(versionIn(text)).not.toBe(settingsOld)
+    expect((await site.call(labs.show, {})).labs.voteOnBehalf).toBe(true)
+    expect((await send(to, { ifVersion: version(text) })).status).toBe(303)
+    expect((await site.call(labs.show, {})).labs.voteOnBehalf).toBe(false)
+  })
+
+  it('is refused for a saved view', async () => {
+    const { site, both } = await open()
+    const { view } = await site.call(views.create, { name: 'Triage', sort: 'oldest' })
+    const path = `/dashboard/views/${view.viewId}/settings`
+    const { text, anyway } = await both(path, path, { name: 'Mornings', shared: 'true' }, { name: 'Evenings' })
+    expect(text).toContain('Now: <bdi>Mornings</bdi>')
+    expect(text).toMatch(/name="shared" value="true"\/?><span>[^<]*<span class="now"> Now: Yes/)
+    const stored = async () => (await site.call(views.show, { view: view.viewId })).view
+    expect(await stored()).toMatchObject({ name: 'Mornings', shared: true })
+    await anyway()
+    expect(await stored()).toMatchObject({ name: 'Evenings', shared: false, filter: { sort: 'oldest' } })
   })
 
   it('is refused for a role, permission by permission', async () => {

@@ -15,22 +15,25 @@ export const general = page({
   load: async (view) => ({
     settings: view.settings,
     version: (await view.call(service.site, {})).version,
-    labs: (await view.call(labs.show, {})).labs,
+    labs: await view.call(labs.show, {}),
   }),
   title: ({ t }) => t('general.title'),
-  show(view, { settings, version, labs: features }) {
+  show(view, { settings, version, labs: { labs: features, version: labsVersion } }) {
     const { t } = view
     const isSent = view.form.values.title !== undefined
+    const unsent = { ...view, form: { values: {}, error: undefined } }
+    // Of the two forms, the other one stays as it is
+    const [form, labsForm] = isSent ? [view, unsent] : [unsent, view]
     return (
       <>
         <Top view={view} title={t('general.title')} />
         <Summary view={view} />
         <div class="beside">
           <Form view={view} to={GENERAL} class="settings-form" data-unsaved="">
-            <Version view={view} version={version} fresh={GENERAL} />
-            <Field view={view} of={service.update} name="title" label={t('general.siteTitle')} value={settings.title} />
+            <Version view={form} version={version} fresh={GENERAL} />
+            <Field view={form} of={service.update} name="title" label={t('general.siteTitle')} value={settings.title} />
             <Field
-              view={view}
+              view={form}
               of={service.update}
               name="description"
               label={t('general.description')}
@@ -39,7 +42,7 @@ export const general = page({
               value={settings.description ?? ''}
             />
             <Field
-              view={view}
+              view={form}
               of={service.update}
               name="logo"
               label={t('general.logo')}
@@ -47,7 +50,7 @@ export const general = page({
               value={settings.logo ?? ''}
             />
             <Field
-              view={view}
+              view={form}
               of={service.update}
               name="accentColor"
               label={t('general.accent')}
@@ -56,14 +59,14 @@ export const general = page({
               data={{ accent: view.href('/assets/accent/') }}
             />
             <Check
-              view={view}
+              view={form}
               name="allowSignup"
               label={t('general.allowSignup')}
               checked={settings.allowSignup}
               isSent={isSent}
             />
             <Check
-              view={view}
+              view={form}
               name="holdFirstPosts"
               label={t('general.holdFirstPosts')}
               checked={settings.holdFirstPosts}
@@ -76,11 +79,13 @@ export const general = page({
         <section>
           <h2>{t('labs.title')}</h2>
           <Form view={view} to="/dashboard/settings/labs" class="settings-form">
+            <Version view={labsForm} version={labsVersion} fresh={GENERAL} />
             <Check
-              view={view}
+              view={labsForm}
               name="voteOnBehalf"
               label={t('labs.voteOnBehalf')}
               checked={features.voteOnBehalf ?? false}
+              isSent={labsForm.form.error !== undefined}
             />
             <Submit>{t('form.save')}</Submit>
           </Form>

@@ -4,18 +4,18 @@ import { action, page, Redirect, type LiveView } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
 import { Check, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Top } from '../parts/top.js'
+import { Version } from '../parts/version.js'
 
 const POSTS = '/dashboard/posts'
 
 const at = (viewId: string, what: 'settings' | 'delete') => `/dashboard/views/${encodeURIComponent(viewId)}/${what}`
 
-const viewAt = async (view: LiveView) => (await view.call(service.show, { view: view.params.view })).view
-
 /** The view, for those who may change it so. Others are led to what it shows. */
 async function changedAt(view: LiveView, what: 'update' | 'delete') {
-  const saved = await viewAt(view)
-  if (!saved.may.includes(what) && !view.form.error) throw new Redirect(withQuery(POSTS, { view: saved.name }))
-  return saved
+  const shown = await view.call(service.show, { view: view.params.view })
+  const { may, name } = shown.view
+  if (!may.includes(what) && !view.form.error) throw new Redirect(withQuery(POSTS, { view: name }))
+  return shown
 }
 
 /** Its name, and who sees it. Its filter is changed by saving another view. */
@@ -23,8 +23,8 @@ export const viewSettings = page({
   cache: 'never',
   section: 'posts',
   load: (view) => changedAt(view, 'update'),
-  title: ({ t }, { name }) => t('views.opened', { name }),
-  show(view, { viewId, name, shared, may }) {
+  title: ({ t }, { view: { name } }) => t('views.opened', { name }),
+  show(view, { view: { viewId, name, shared, may }, version }) {
     const { t } = view
     return (
       <>
@@ -35,6 +35,7 @@ export const viewSettings = page({
         />
         <Summary view={view} />
         <Form view={view} to={at(viewId, 'settings')} class="settings-form">
+          <Version view={view} version={version} fresh={at(viewId, 'settings')} />
           <Field view={view} of={service.update} name="name" label={t('views.name')} value={name} required />
           <Check
             view={view}
@@ -61,8 +62,8 @@ export const deleteView = page({
   cache: 'never',
   section: 'posts',
   load: (view) => changedAt(view, 'delete'),
-  title: ({ t }, { name }) => t('views.deleteTitle', { name }),
-  show: (view, { viewId, name, shared }) => (
+  title: ({ t }, { view: { name } }) => t('views.deleteTitle', { name }),
+  show: (view, { view: { viewId, name, shared } }) => (
     <Confirm
       view={view}
       to={at(viewId, 'delete')}
