@@ -1,3 +1,8 @@
-/** What people are told. */
-export const KINDS = ['status', 'update', 'answer', 'reply'] as const
+import type { NotificationTopic } from './notificationways.js'
+
+/** What people are told. The last two are for the team. */
+export const KINDS = ['status', 'update', 'answer', 'reply', 'mention', 'post', 'report'] as const
 export type NotificationKind = (typeof KINDS)[number]
+
+/** What a person chooses the ways of a kind by. */
+export const topicOf = (kind: NotificationKind): NotificationTopic => (kind === 'update' ? 'status' : kind)

@@ -29,6 +29,7 @@ export const BATCH = 500
 export const CARRIED = [
   'api_key_uses',
   'api_keys',
+  'board_follows',
   'boards',
   'comments',
   'counters',
@@ -42,6 +43,8 @@ export const CARRIED = [
   'identities',
   'invitations',
   'limits',
+  'mail_bounces',
+  'notification_settings',
   'notifications',
   'one_time_tokens',
   'post_counts',

@@ -1,6 +1,7 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, SHOWN, SPAM } from '../core/hidden.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
+import { DIGESTS, isTimeZone, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 
@@ -23,6 +24,21 @@ const notification: Kind = {
   is: 'a kind of notification',
   fits: (value) => KINDS_OF_NEWS.some((kind) => kind === value),
 }
+const mail: Kind = { is: 'now or digest', fits: (value) => value === 'now' || value === 'digest' }
+const ways: Kind = {
+  is: 'ways of notifications by topic, in JSON',
+  isRequired: true,
+  fits: (value) => waysIn(String(value)) !== undefined,
+}
+const digest: Kind = { is: 'daily or weekly', isRequired: true, fits: (value) => DIGESTS.some((each) => each === value) }
+const weekday: Kind = { is: 'a weekday', isRequired: true, fits: (value) => WEEKDAYS.some((each) => each === value) }
+const hour: Kind = {
+  is: 'an hour from 0 to 23',
+  isRequired: true,
+  fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 23,
+}
+const timeZone: Kind = { is: 'a time zone', isRequired: true, fits: (value) => isTimeZone(String(value)) }
+const headers: Kind = { is: 'texts by name, in JSON', fits: (value) => isTextsByName(inJson(value)) }
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const hidden: Kind = { is: '0, 1 or 2', fits: (value) => value === SHOWN || value === SPAM || value === HELD }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
@@ -36,10 +52,11 @@ const filter: Kind = { is: 'a filter of posts, in JSON', fits: (value) => isFilt
 const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], Kind> } = {
   api_key_uses: { keyId: free, usedAt: time },
   api_keys: { keyId: free, keyHash: free, userId: free, name: free, permissions: list, createdAt: time, expiresAt: time },
+  board_follows: { boardId: free, userId: free, createdAt: time },
   boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, createdAt: time, updatedAt: time },
   comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: hidden, official, roadmap_id: free, created_at: time, updated_at: time },
   counters: { name: free, value: free },
-  deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
+  deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, priority: key, headers, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   event_cursors: { consumer: free, last_id: free },
   event_erasures: { event_id: key, subject_hash: free, details_hash: free },
   event_seals: { after_id: key, last_id: free, events: free, hash: free, sealed_at: time, version: free },
@@ -49,7 +66,9 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   identities: { identityId: free, userId: free, provider: free, subject: free, email: free, createdAt: time, usedAt: time },
   invitations: { userId: free, invitedBy: free, createdAt: time, sentAt: time, expiresAt: time, acceptedAt: time },
   limits: { key: free, points: free, until: time },
-  notifications: { userId: free, eventId: key, kind: notification, postId: free, commentId: free, roadmapId: free, actorId: free, createdAt: time, readAt: time },
+  mail_bounces: { userId: free, bounces: key, reason: free, bouncedAt: time, suppressedAt: time },
+  notification_settings: { userId: free, ways, digest, weekday, hour, timeZone, followsAuthored: flag, followsVoted: flag, followsCommented: flag, followsMentioned: flag, followsEverything: flag, mailKey: free },
+  notifications: { userId: free, eventId: key, kind: notification, postId: free, commentId: free, roadmapId: free, actorId: free, createdAt: time, readAt: time, isOnPage: flag, mail, mailAt: time, mailedAt: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
   post_counts: { board: free, roadmap: free, display: flag, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
@@ -63,7 +82,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   roles_users: { role_id: free, user_id: free },
   session_uses: { sessionId: free, usedAt: time },
   sessions: { sessionId: free, userId: free, kind: free, userAgent: free, address: free, createdAt: time, expiresAt: time },
-  settings: { id: key, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, holdFirstPosts: flag, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
+  settings: { id: key, title: free, description: free, logo: free, icon: free, accentColor: free, googleAnalyticsId: free, isPoweredBy: flag, allowSignup: flag, holdFirstPosts: flag, notificationWays: ways, developer_mode: flag, labs: flags, secretFingerprint: free, blockedDomains: list },
   totp: { userId: free, secret: free, step: free, enabledAt: time },
   user_uses: { userId: free, usedAt: time },
   users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },
@@ -98,6 +117,9 @@ const isFilter = (value: unknown): boolean =>
       ? Array.isArray(each) && each.every((id) => id === null || typeof id === 'string')
       : typeof each === 'string' || each === true,
   )
+
+const isTextsByName = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every((each) => typeof each === 'string')
 
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

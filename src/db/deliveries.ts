@@ -49,11 +49,12 @@ const free = (db: Db, { kind, now, leaseLimit, dueLimit }: Moment) =>
     .where((eb) =>
       eb.or([eb('leasedUntil', 'is', null), eb('leasedUntil', '<=', now), eb('leasedUntil', '>', leaseLimit)]),
     )
+    .orderBy('priority')
     .orderBy('dueAt')
     .limit(1)
 
 /**
- * Leases the oldest due delivery of a kind and counts the attempt. Returns undefined if none is free. The update checks
+ * Leases the oldest due delivery of a kind, of the first priority that has one, and counts the attempt. Returns undefined if none is free. The update checks
  * the lease again: if two processes choose the same delivery, the second updates no row.
  */
 export const leaseDelivery = (
@@ -93,7 +94,7 @@ export async function renewLease(db: Db, lease: string, until: string): Promise<
 export const recordSent = (db: Db, deliveryId: string, now: string) =>
   db
     .updateTable('deliveries')
-    .set({ sentAt: now, dueAt: null, lease: null, leasedUntil: null, lastError: null, text: '', html: '' })
+    .set({ sentAt: now, dueAt: null, lease: null, leasedUntil: null, lastError: null, text: '', html: '', headers: null })
     .where('deliveryId', '=', deliveryId)
     .execute()
 
@@ -114,7 +115,7 @@ export const recordPostponed = (db: Db, lease: string, lastError: string) =>
     .execute()
 
 /** A delivery without its text, which has one-time links. */
-export type Envelope = Omit<DeliveryRow, 'text' | 'html' | 'lease'>
+export type Envelope = Omit<DeliveryRow, 'text' | 'html' | 'headers' | 'priority' | 'lease'>
 
 const ENVELOPE = [
   'deliveryId',
@@ -211,7 +212,7 @@ export async function retryDelivery(db: Db, deliveryId: string, moment: Moment):
 export async function cancelDelivery(db: Db, deliveryId: string, moment: Moment): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deliveries')
-    .set({ cancelledAt: moment.now, dueAt: null, lease: null, leasedUntil: null, text: '', html: '' })
+    .set({ cancelledAt: moment.now, dueAt: null, lease: null, leasedUntil: null, text: '', html: '', headers: null })
     .where('deliveryId', '=', deliveryId)
     .where(isOpen(moment))
     .executeTakeFirst()

@@ -1,19 +1,25 @@
-import { sql } from 'kysely'
+import { sql, type SqlBool } from 'kysely'
 import { compiled } from './cache/compiled.js'
+import { findNotificationSettings } from './notificationsettings.js'
 import { referringTo } from './references.js'
 import type { Db } from './tables.js'
 
 /** Why somebody follows a post. */
 export const REASONS = ['author', 'voter', 'commenter', 'chosen'] as const
 
+/** Whether a person did not switch a reason off. */
+const unless = (reason: 'followsAuthored' | 'followsVoted' | 'followsCommented', person: string) => sql<SqlBool>`
+  not exists (select 1 from notification_settings where notification_settings."userId" = ${sql.raw(person)} and ${sql.ref(`notification_settings.${reason}`)} = 0)`
+
 /**
- * Who follows a post: its author, who voted, who wrote a public comment, and who chose to. Whoever chose not to does not.
+ * Who follows a post: its author, who voted, who wrote a public comment, and who chose to. Whoever chose not to does not, nor who
+ * switched off the reason.
  * It is read from what they did, so that a vote that is withdrawn is no longer a reason.
  */
 const followers = (postId: string) => sql`
-  select posts."userId" as "userId", 0 as reason from posts where posts."postId" = ${postId} and posts."userId" is not null
-  union all select votes."userId", 1 from votes where votes."postId" = ${postId}
-  union all select comments.author_id, 2 from comments where comments.post_id = ${postId} and comments.author_id is not null and comments.is_internal = 0 and comments.is_spam = 0
+  select posts."userId" as "userId", 0 as reason from posts where posts."postId" = ${postId} and posts."userId" is not null and ${unless('followsAuthored', 'posts."userId"')}
+  union all select votes."userId", 1 from votes where votes."postId" = ${postId} and ${unless('followsVoted', 'votes."userId"')}
+  union all select comments.author_id, 2 from comments where comments.post_id = ${postId} and comments.author_id is not null and comments.is_internal = 0 and comments.is_spam = 0 and ${unless('followsCommented', 'comments.author_id')}
   union all select follows."userId", 3 from follows where follows."postId" = ${postId} and follows."isFollowing" = 1`
 
 export interface Follower {
@@ -101,9 +107,14 @@ export async function isFollower(db: Db, { postId, userId }: { postId: string; u
     { follows: [postId] },
   )
   if (chosen[0]) return chosen[0].isFollowing === 1
+  const {
+    followsAuthored: authored,
+    followsVoted: voted,
+    followsCommented: commented,
+  } = (await findNotificationSettings(db, userId)) ?? { followsAuthored: 1, followsVoted: 1, followsCommented: 1 }
   const found = await compiled(
     db,
-    'isFollower',
+    `isFollower ${authored}${voted}${commented}`,
     { postId, userId },
     (given) =>
       db
@@ -112,23 +123,31 @@ export async function isFollower(db: Db, { postId, userId }: { postId: string; u
         .where('posts.postId', '=', given.postId)
         .where((eb) =>
           eb.or([
-            eb('posts.userId', '=', given.userId),
-            eb.exists(
-              eb
-                .selectFrom('votes')
-                .select('votes.postId')
-                .where('votes.postId', '=', given.postId)
-                .where('votes.userId', '=', given.userId),
-            ),
-            eb.exists(
-              eb
-                .selectFrom('comments')
-                .select('comments.id')
-                .where('comments.post_id', '=', given.postId)
-                .where('comments.author_id', '=', given.userId)
-                .where('comments.is_internal', '=', 0)
-                .where('comments.is_spam', '=', 0),
-            ),
+            ...(authored ? [eb('posts.userId', '=', given.userId)] : []),
+            ...(voted
+              ? [
+                  eb.exists(
+                    eb
+                      .selectFrom('votes')
+                      .select('votes.postId')
+                      .where('votes.postId', '=', given.postId)
+                      .where('votes.userId', '=', given.userId),
+                  ),
+                ]
+              : []),
+            ...(commented
+              ? [
+                  eb.exists(
+                    eb
+                      .selectFrom('comments')
+                      .select('comments.id')
+                      .where('comments.post_id', '=', given.postId)
+                      .where('comments.author_id', '=', given.userId)
+                      .where('comments.is_internal', '=', 0)
+                      .where('comments.is_spam', '=', 0),
+                  ),
+                ]
+              : []),
           ]),
         ),
     { posts: [postId], votes: [postId], comments: [postId], boards: [] },

@@ -25,6 +25,7 @@ const filtered = (db: Db, { privatePosts, internal, unread }: InboxFilter, userI
     .innerJoin('posts', 'posts.postId', 'notifications.postId')
     .leftJoin('comments', 'comments.id', 'notifications.commentId')
     .where('notifications.userId', '=', userId)
+    .where('notifications.isOnPage', '=', sql.lit(1))
     .$if(unread, (query) => query.where('notifications.readAt', 'is', null))
     .where((eb) => (privatePosts ? eb('posts.is_spam', '=', 0) : eb('posts.display', '=', 1)))
     .where((eb) =>

@@ -1,6 +1,7 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { DeliveryKind } from '../core/deliverykinds.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
+import type { DigestTime } from '../core/notificationways.js'
 
 export type Db = Kysely<Tables>
 
@@ -86,6 +87,45 @@ export interface Tables {
     createdAt: string
     /** Null: unread. */
     readAt: string | null
+    /** Whether their page of notifications has it. */
+    isOnPage: Generated<number>
+    /** How they are mailed. Null: they are not. */
+    mail: Generated<'now' | 'digest' | null>
+    /** When the mail is to be written. Null: it was, or there is none. */
+    mailAt: Generated<string | null>
+    /** When the mail was written. */
+    mailedAt: Generated<string | null>
+  }
+  /** What a person chose about notifications; without a row, what the site chose. */
+  notification_settings: {
+    userId: string
+    /** A JSON object of `NotificationWays` by topic. */
+    ways: Generated<string>
+    digest: Generated<DigestTime['digest']>
+    weekday: Generated<DigestTime['weekday']>
+    hour: Generated<number>
+    timeZone: Generated<string>
+    /** Whether they follow the posts that they wrote, and so on. */
+    followsAuthored: Generated<number>
+    followsVoted: Generated<number>
+    followsCommented: Generated<number>
+    followsMentioned: Generated<number>
+    /** Whether they are told of the new posts of all boards. */
+    followsEverything: Generated<number>
+    /** What the links of their mails have, which change these choices and nothing else. Null before the first mail. */
+    mailKey: Generated<string | null>
+  }
+  /** Who is told of new posts of a board. */
+  board_follows: { boardId: string; userId: string; createdAt: string }
+  /** How often the mail server refused the address of a person since the last mail that it accepted. */
+  mail_bounces: {
+    userId: string
+    bounces: number
+    /** The words of the mail server. */
+    reason: string
+    bouncedAt: string
+    /** Since when no notification is mailed to them. Null: they are mailed. */
+    suppressedAt: string | null
   }
   roadmaps: {
     id: string
@@ -222,6 +262,8 @@ export interface Tables {
     isPoweredBy: number
     allowSignup: number
     holdFirstPosts: Generated<number>
+    /** A JSON object of `NotificationWays` by topic: the defaults of the site. */
+    notificationWays: Generated<string>
     developer_mode: number
     labs: string
     secretFingerprint: string | null
@@ -236,6 +278,10 @@ export interface Tables {
     subject: string
     text: string
     html: string
+    /** Those of lower numbers leave first. */
+    priority: Generated<number>
+    /** Further headers of a mail: a JSON object. */
+    headers: Generated<string | null>
     createdAt: string
     /** When the next attempt is due. Null if there will be none: it was sent, cancelled, or refused too often. */
     dueAt: string | null
@@ -348,6 +394,7 @@ export type VoteRow = Selectable<Tables['votes']>
 export type CommentRow = Selectable<Tables['comments']>
 export type FollowRow = Selectable<Tables['follows']>
 export type NotificationRow = Selectable<Tables['notifications']>
+export type NotificationSettingsRow = Selectable<Tables['notification_settings']>
 export type RoadmapRow = Selectable<Tables['roadmaps']>
 export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>

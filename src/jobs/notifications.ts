@@ -5,5 +5,5 @@ import { consumer } from './consumer.js'
 export const notifications = consumer({
   name: 'notifications',
   actions: ['post.updated', 'comment.created', 'comment.kept', 'comment.updated'],
-  handle: (event, { db, signal }) => tell(db, event, signal),
+  handle: (event, { db, now, signal }) => tell(db, event, { now, signal }),
 })

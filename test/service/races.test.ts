@@ -23,6 +23,8 @@ const race = (as: Race['as'], code: string, request: Race['request'], onSqlite?:
 const RACES: Record<string, Race | string> = {
   'api_key_uses.keyId': 'a use of a revoked key is not stored (test/service/keys.test.ts)',
   'api_keys.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /keys', body: { name: 'Key' } })), // prettier-ignore
+  'board_follows.boardId': 'no operation writes it yet',
+  'board_follows.userId': 'no operation writes it yet',
   'comments.author_id': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
   'comments.parent_id': 'the comment loses its parent (test/service/change.test.ts)',
   'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
@@ -33,6 +35,8 @@ const RACES: Record<string, Race | string> = {
   'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
   'invitations.invitedBy': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /users', body: { email: 'eve@example.org' } })), // prettier-ignore
   'invitations.userId': 'the account is created in the same transaction',
+  'mail_bounces.userId': 'the courier writes it for an account that it has just found',
+  'notification_settings.userId': 'no operation writes it yet',
   'notifications.actorId': 'the consumer handles the event again, without the row',
   'notifications.commentId': 'the consumer handles the event again, without the row',
   'notifications.postId': 'the consumer handles the event again, without the row',

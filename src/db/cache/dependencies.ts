@@ -3,7 +3,7 @@ import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
  * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments and follows the post's, for
- * role_permissions the role's, for roles_users and notifications the user's, for reports the reporter's, for api_keys the
+ * role_permissions the role's, for roles_users, notifications, their settings and bounces the user's, for reports the reporter's, for api_keys the
  * hash.
  */
 export const TOPIC_NAMES = [
@@ -24,6 +24,9 @@ export const TOPIC_NAMES = [
   'reviews',
   'follows',
   'notifications',
+  'notification_settings',
+  'board_follows',
+  'mail_bounces',
   'settings',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
@@ -49,6 +52,9 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   reviews: ['reviews'],
   follows: ['follows'],
   notifications: ['notifications'],
+  notification_settings: ['notification_settings'],
+  board_follows: ['board_follows'],
+  mail_bounces: ['mail_bounces'],
   settings: ['settings'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],

@@ -42,6 +42,7 @@ import { up as updates } from './0040_updates.js'
 import { up as firstPosts } from './0041_first_posts.js'
 import { up as backupTasks } from './0042_backup_tasks.js'
 import { up as notifications } from './0043_notifications.js'
+import { up as notificationWays } from './0044_notification_ways.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -91,4 +92,5 @@ export const migrations: Record<string, Migration> = {
   '0041_first_posts': { up: firstPosts },
   '0042_backup_tasks': { up: backupTasks },
   '0043_notifications': { up: notifications },
+  '0044_notification_ways': { up: notificationWays },
 }

@@ -94,6 +94,9 @@ const LOGGED = {
   reviews: {},
   follows: { ref: 'postId', moves: true },
   notifications: { ref: 'userId', moves: true },
+  notification_settings: { ref: 'userId' },
+  board_follows: { ref: 'userId' },
+  mail_bounces: { ref: 'userId' },
 } as const satisfies Record<Topic, Logged>
 
 interface Computed {

@@ -2,12 +2,15 @@ import type { FieldChange } from '../../core/details.js'
 import { findComment } from '../../db/comments.js'
 import { followersOf, isReachable } from '../../db/follows.js'
 import { holdersAmong, insertNotifications } from '../../db/notifications.js'
+import { receiversAmong } from '../../db/notificationsettings.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
+import { readSettings } from '../../db/settings.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
 import type { Permission } from '../../core/permissions.js'
+import { toldHow } from './ways.js'
 
 /** What an event tells people. */
-interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
+export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
   post: PostView
   /** Whose doing it is: they are not told. */
   by: string | null
@@ -27,29 +30,36 @@ type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'created_at'> & {
  * Tells everyone concerned of an event, each once, whatever is repeated. Nobody is told of what they did themselves, or of
  * what they may not read at this moment.
  */
-export async function tell(db: Db, event: Told, signal: AbortSignal): Promise<void> {
+export async function tell(
+  db: Db,
+  event: Told,
+  { now, signal }: { now: () => Date; signal: AbortSignal },
+): Promise<void> {
   const news = await newsOf(db, event)
   if (!news) return
+  const { notificationWays: site } = await readSettings(db)
   const { post, by, kind, commentId, roadmapId, needs, only } = news
   for await (const people of only === undefined ? followerIds(db, post.postId) : concerned(db, post.postId, only)) {
     signal.throwIfAborted()
     const others = people.filter((id) => id !== by)
-    const told = await readersAmong(db, others, needs)
-    if (told.length > 0)
-      await insertNotifications(
-        db,
-        told.map((userId) => ({
-          userId,
-          eventId: event.id,
-          kind,
-          postId: post.postId,
-          commentId,
-          roadmapId,
-          actorId: by,
-          createdAt: event.created_at,
-          readAt: null,
-        })),
-      )
+    const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
+    const rows = receivers.flatMap((receiver) => {
+      const how = toldHow(receiver, kind, { site, now: now() })
+      if (!how) return []
+      return {
+        userId: receiver.userId,
+        eventId: event.id,
+        kind,
+        postId: post.postId,
+        commentId,
+        roadmapId,
+        actorId: by,
+        createdAt: event.created_at,
+        readAt: null,
+        ...how,
+      }
+    })
+    if (rows.length > 0) await insertNotifications(db, rows)
   }
 }
 
@@ -62,7 +72,7 @@ async function* concerned(db: Db, postId: string, userId: string | null): AsyncG
 }
 
 /** Those of some people who hold each of these permissions. */
-async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
+export async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
   let readers = [...people]
   for (const permission of needs) {
     const holders = await holdersAmong(db, readers, permission)

@@ -1,0 +1,75 @@
+/** What a person chooses ways for. The last two are for the team. */
+export const NOTIFICATION_TOPICS = ['status', 'answer', 'reply', 'mention', 'post', 'report'] as const
+export type NotificationTopic = (typeof NOTIFICATION_TOPICS)[number]
+
+/** How a person is told: on their page of notifications, by a mail soon, in the next digest, or in two of these ways. */
+export const NOTIFICATION_WAYS = ['page,mail', 'page,digest', 'page', 'mail', 'digest', 'none'] as const
+export type NotificationWays = (typeof NOTIFICATION_WAYS)[number]
+
+/** The ways for each topic. */
+export type WaysByTopic = Record<NotificationTopic, NotificationWays>
+
+/** What holds where neither the person nor the site has chosen. */
+export const DEFAULT_WAYS: Readonly<WaysByTopic> = {
+  status: 'page,mail',
+  answer: 'page,mail',
+  reply: 'page,mail',
+  mention: 'page,mail',
+  post: 'page,digest',
+  report: 'page,digest',
+}
+
+export const isOnPage = (ways: NotificationWays): boolean => ways.startsWith('page')
+
+/** Null: no mail. */
+export function mailOf(ways: NotificationWays): 'now' | 'digest' | null {
+  if (ways.endsWith('mail')) return 'now'
+  return ways.endsWith('digest') ? 'digest' : null
+}
+
+const isWays = (value: unknown): value is NotificationWays => NOTIFICATION_WAYS.some((each) => each === value)
+
+/** Stored choices: a JSON object with some topics. Undefined for any other text. */
+export function waysIn(json: string): Partial<WaysByTopic> | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value !== 'object' || value === null) return undefined
+    const known = Object.entries(value).filter(([topic]) => NOTIFICATION_TOPICS.some((each) => each === topic))
+    return known.every(([, ways]) => isWays(ways)) ? Object.fromEntries(known) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The ways that hold: those of the person, then those of the site, then ours. Both are stored choices. */
+export const effectiveWays = (site: string, person = '{}'): WaysByTopic => ({
+  ...DEFAULT_WAYS,
+  ...waysIn(site),
+  ...waysIn(person),
+})
+
+export const DIGESTS = ['daily', 'weekly'] as const
+export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
+
+/** When the digests of a person leave. */
+export interface DigestTime {
+  digest: (typeof DIGESTS)[number]
+  /** For weekly digests. */
+  weekday: (typeof WEEKDAYS)[number]
+  /** 0 to 23, in `timeZone`. */
+  hour: number
+  /** A name of the IANA database. */
+  timeZone: string
+}
+
+export const DEFAULT_DIGEST: Readonly<DigestTime> = { digest: 'daily', weekday: 'monday', hour: 8, timeZone: 'UTC' }
+
+/** Whether this program knows a time zone. */
+export function isTimeZone(name: string): boolean {
+  try {
+    // Offsets such as +02:00 are no names, and know no summer
+    return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions() !== undefined
+  } catch {
+    return false
+  }
+}
