@@ -30,7 +30,11 @@ const ways: Kind = {
   isRequired: true,
   fits: (value) => waysIn(String(value)) !== undefined,
 }
-const digest: Kind = { is: 'daily or weekly', isRequired: true, fits: (value) => DIGESTS.some((each) => each === value) }
+const digest: Kind = {
+  is: 'daily or weekly',
+  isRequired: true,
+  fits: (value) => DIGESTS.some((each) => each === value),
+}
 const weekday: Kind = { is: 'a weekday', isRequired: true, fits: (value) => WEEKDAYS.some((each) => each === value) }
 const hour: Kind = {
   is: 'an hour from 0 to 23',

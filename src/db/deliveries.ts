@@ -94,7 +94,16 @@ export async function renewLease(db: Db, lease: string, until: string): Promise<
 export const recordSent = (db: Db, deliveryId: string, now: string) =>
   db
     .updateTable('deliveries')
-    .set({ sentAt: now, dueAt: null, lease: null, leasedUntil: null, lastError: null, text: '', html: '', headers: null })
+    .set({
+      sentAt: now,
+      dueAt: null,
+      lease: null,
+      leasedUntil: null,
+      lastError: null,
+      text: '',
+      html: '',
+      headers: null,
+    })
     .where('deliveryId', '=', deliveryId)
     .execute()
 

@@ -10,7 +10,7 @@ import type { Permission } from '../../core/permissions.js'
 import { toldHow } from './ways.js'
 
 /** What an event tells people. */
-export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
+interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
   post: PostView
   /** Whose doing it is: they are not told. */
   by: string | null
@@ -72,7 +72,7 @@ async function* concerned(db: Db, postId: string, userId: string | null): AsyncG
 }
 
 /** Those of some people who hold each of these permissions. */
-export async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
+async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
   let readers = [...people]
   for (const permission of needs) {
     const holders = await holdersAmong(db, readers, permission)

@@ -11,7 +11,7 @@ import {
 import type { Receiver } from '../../db/notificationsettings.js'
 
 /** Milliseconds. What happens to one post meanwhile is one mail. */
-export const MAIL_DELAY_MS = 5 * 60 * 1000
+const MAIL_DELAY_MS = 5 * 60 * 1000
 
 /** How a person is told. Columns of `notifications`. */
 export interface Told {
@@ -34,10 +34,7 @@ export function toldHow(
 }
 
 /** When a mail is to be written. */
-export const mailTime = (
-  mail: 'now' | 'digest',
-  { now, settings }: { now: Date; settings: DigestTime | undefined },
-): string =>
+const mailTime = (mail: 'now' | 'digest', { now, settings }: { now: Date; settings: DigestTime | undefined }): string =>
   (mail === 'now' ? new Date(now.getTime() + MAIL_DELAY_MS) : nextDigest(settings ?? DEFAULT_DIGEST, now)).toISOString()
 
 /**
@@ -47,8 +44,17 @@ export const mailTime = (
 export function nextDigest({ digest, weekday, hour, timeZone }: DigestTime, now: Date): Date {
   const here = new TZDate(now.getTime(), timeZone)
   for (let days = 0; ; days++) {
-    const time = new TZDate(here.getFullYear(), here.getMonth(), here.getDate() + days, hour, timeZone)
+    const time = firstOf(
+      new TZDate(here.getFullYear(), here.getMonth(), here.getDate() + days, hour, timeZone),
+      timeZone,
+    )
     const isDay = digest === 'daily' || WEEKDAYS[(time.getDay() + 6) % 7] === weekday
     if (isDay && time.getTime() > now.getTime()) return new Date(time.getTime())
   }
+}
+
+/** Of an hour that comes twice, `TZDate` takes the one or the other, by the time zone of this machine. */
+function firstOf(time: TZDate, timeZone: string): TZDate {
+  const earlier = new TZDate(time.getTime() - 60 * 60 * 1000, timeZone)
+  return earlier.getHours() === time.getHours() ? earlier : time
 }
