@@ -6,6 +6,7 @@ import { command } from './lib/command/command.js'
 import { downloadCommand } from './lib/command/download.js'
 import type { Cli } from './lib/connection/session.js'
 import { PERSON } from './lib/output/person.js'
+import { registerOwn } from './notificationsettings.js'
 import { stated } from './lib/prompts/dryrun.js'
 
 /** The output of a command that only reports success. */
@@ -191,6 +192,7 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  registerOwn(group, cli)
   command(
     group,
     profile.permissions,

@@ -3,6 +3,7 @@ import * as settings from '../service/settings.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
+import { registerSite } from './notificationsettings.js'
 import { stated } from './lib/prompts/dryrun.js'
 
 const yesNo = (on: boolean) => (on ? 'yes' : 'no')
@@ -82,4 +83,5 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  registerSite(group, cli)
 }

@@ -73,6 +73,7 @@ const CODES = {
   VIEW_EXISTS: { status: 409 },
   VIEW_LIMIT: { status: 409 },
   NOTIFICATION_NOT_FOUND: { status: 404 },
+  MAIL_KEY_NOT_FOUND: { status: 404 },
   COMMENT_CANNOT_ANSWER: { status: 409 },
   TOTP_ENABLED: { status: 409 },
   TOTP_NOT_ENABLED: { status: 409 },

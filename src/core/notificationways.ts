@@ -2,15 +2,21 @@
 export const NOTIFICATION_TOPICS = ['status', 'answer', 'reply', 'mention', 'post', 'report'] as const
 export type NotificationTopic = (typeof NOTIFICATION_TOPICS)[number]
 
+/** Those for the team. */
+export const TEAM_TOPICS: readonly NotificationTopic[] = ['post', 'report']
+
 /** How a person is told: on their page of notifications, by a mail soon, in the next digest, or in two of these ways. */
 export const NOTIFICATION_WAYS = ['page,mail', 'page,digest', 'page', 'mail', 'digest', 'none'] as const
 export type NotificationWays = (typeof NOTIFICATION_WAYS)[number]
+
+/** What a person chooses for a topic: ways, or with `default` whatever the site has. */
+export const WAYS_OR_DEFAULT = ['default', ...NOTIFICATION_WAYS] as const
 
 /** The ways for each topic. */
 export type WaysByTopic = Record<NotificationTopic, NotificationWays>
 
 /** What holds where neither the person nor the site has chosen. */
-export const DEFAULT_WAYS: Readonly<WaysByTopic> = {
+const DEFAULT_WAYS: Readonly<WaysByTopic> = {
   status: 'page,mail',
   answer: 'page,mail',
   reply: 'page,mail',
@@ -27,6 +33,9 @@ export function mailOf(ways: NotificationWays): 'now' | 'digest' | null {
   return ways.endsWith('digest') ? 'digest' : null
 }
 
+/** The same ways without mails and digests. */
+export const withoutMail = (ways: NotificationWays): NotificationWays => (isOnPage(ways) ? 'page' : 'none')
+
 const isWays = (value: unknown): value is NotificationWays => NOTIFICATION_WAYS.some((each) => each === value)
 
 /** Stored choices: a JSON object with some topics. Undefined for any other text. */
@@ -39,6 +48,20 @@ export function waysIn(json: string): Partial<WaysByTopic> | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Stored choices after a change of some. */
+export function chosenWays(
+  json: string,
+  given: Partial<Record<NotificationTopic, NotificationWays | 'default'>>,
+): string {
+  const ways = { ...waysIn(json) }
+  for (const topic of NOTIFICATION_TOPICS) {
+    const wanted = given[topic]
+    if (wanted === 'default') delete ways[topic]
+    else if (wanted !== undefined) ways[topic] = wanted
+  }
+  return JSON.stringify(ways)
 }
 
 /** The ways that hold: those of the person, then those of the site, then ours. Both are stored choices. */

@@ -208,6 +208,7 @@ export const NOUNS = {
       googleAnalyticsId: 'text',
       allowSignup: 'flag',
       holdFirstPosts: 'flag',
+      notificationWays: 'text',
       developer_mode: 'flag',
       labs: 'text',
       blockedDomains: 'text',

@@ -1,4 +1,5 @@
 import { sql, type Insertable } from 'kysely'
+import type { NotificationKind } from '../core/notificationkinds.js'
 import { compiled } from './cache/compiled.js'
 import type { Db, Tables } from './tables.js'
 
@@ -104,6 +105,25 @@ export async function markRead(
     .executeTakeFirst()
   return Number(numUpdatedRows)
 }
+
+/**
+ * Gives what waits to be mailed to a person about some kinds of things another mail, or none. A mail that leaves soon
+ * anyway keeps its time.
+ */
+export const movePendingMails = (
+  db: Db,
+  userId: string,
+  kinds: readonly NotificationKind[],
+  { isOnPage, mail, mailAt }: { isOnPage: boolean; mail: 'now' | 'digest' | null; mailAt: string | null },
+): Promise<unknown> =>
+  db
+    .updateTable('notifications')
+    .set({ mail, mailAt, ...(isOnPage && { isOnPage: 1 }) })
+    .where('userId', '=', userId)
+    .where('mailAt', 'is not', null)
+    .where('kind', 'in', kinds)
+    .$if(mail === 'now', (query) => query.where('mail', '<>', 'now'))
+    .execute()
 
 /** Those of some people who hold a permission now, by a role or as the owner. */
 export async function holdersAmong(db: Db, userIds: readonly string[], permission: string): Promise<Set<string>> {

@@ -34,6 +34,27 @@ export const putNotificationSettings = (
       .executeTakeFirstOrThrow(),
   )
 
+/** Why no notification is mailed to a person, and since when; undefined where they are mailed. */
+export async function findMailStop(
+  db: Db,
+  userId: string,
+): Promise<{ reason: string; suppressedAt: string } | undefined> {
+  const [row] = await compiled(
+    db,
+    'findMailStop',
+    { userId },
+    (given) =>
+      db
+        .selectFrom('mail_bounces')
+        .select(['reason', 'suppressedAt'])
+        .where('userId', '=', given.userId)
+        .where('suppressedAt', 'is not', null)
+        .$narrowType<{ suppressedAt: string }>(),
+    { mail_bounces: [userId] },
+  )
+  return row
+}
+
 /** Gives a person the key of the links in their mails, unless they have one. Returns theirs. */
 export async function claimMailKey(db: Db, userId: string, fresh: string): Promise<string> {
   const { mailKey } = await db

@@ -7,6 +7,7 @@ import { findTotp } from '../db/totp.js'
 import type { OneTimeToken } from '../db/tokens.js'
 import { lockUser } from '../db/users.js'
 import { Key, keysOf } from './keys.js'
+import { Own, ownOf } from './notificationsettings.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { download } from './lib/download.js'
@@ -73,7 +74,7 @@ const Notification = Type.Object({
 export const exportData = download({
   id: 'account.export',
   summary:
-    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow and were told, saved views, sessions and keys, without secrets',
+    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow and were told and how, saved views, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   types: ['application/json'],
@@ -86,6 +87,7 @@ export const exportData = download({
     sessions: Type.Array(Session),
     keys: Type.Array(Key),
     views: Type.Array(View),
+    notificationSettings: Own,
     posts: Type.Array(Post),
     comments: Type.Array(Comment),
     votes: Type.Array(Vote),
@@ -102,6 +104,7 @@ export const exportData = download({
       sessions: await sessionsOf(ctx, userId),
       keys: await keysOf(ctx, userId),
       views: await viewsOf(ctx, userId),
+      notificationSettings: await ownOf(ctx, userId),
     }
     const pieces = jsonDocument(head, contentOf(ctx, userId), { next: null })
     return { file: `${username}.json`, type: 'application/json', pieces }

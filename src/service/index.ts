@@ -12,10 +12,12 @@ import * as invitations from './invitations.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
 import type { AnyOperation } from './lib/operation.js'
+import * as mailLinks from './maillinks.js'
 import * as mails from './mails.js'
 import * as moderation from './moderation.js'
 import * as names from './names.js'
 import * as notifications from './notifications.js'
+import * as notificationSettings from './notificationsettings.js'
 import * as owner from './owner.js'
 import * as moderationmany from './moderationmany.js'
 import * as postfacets from './postfacets.js'
@@ -70,6 +72,12 @@ export const operations = [
   notifications.show,
   notifications.count,
   notifications.read,
+  notificationSettings.settings,
+  notificationSettings.update,
+  mailLinks.settingsByKey,
+  mailLinks.updateByKey,
+  mailLinks.stopMail,
+  mailLinks.unfollowByKey,
   sessions.list,
   sessions.show,
   sessions.revoke,
@@ -180,6 +188,8 @@ export const operations = [
   settings.setBlockedDomains,
   settings.blockDomains,
   settings.unblockDomains,
+  notificationSettings.site,
+  notificationSettings.updateSite,
   names.find,
   events.list,
   audit.verify,

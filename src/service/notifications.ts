@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { KINDS } from '../core/notificationkinds.js'
 import { countUnread, listNotifications, markRead, type Inbox, type NotificationView } from '../db/notifications.js'
+import { findMailStop } from '../db/notificationsettings.js'
 import { AppError } from '../core/errors.js'
 import { can } from './lib/access.js'
 import { change } from './lib/change.js'
@@ -103,16 +104,23 @@ export const show = operation({
 
 export const count = operation({
   id: 'notifications.count',
-  summary: 'Count your unread notifications',
+  summary: 'Count your unread notifications, and say whether mail to you has stopped',
   http: 'GET /notifications/count 200',
   access: 'signed-in',
   cache: 'actor',
   errors: [],
   input: fields({}),
-  output: Type.Object({ unread: Type.Integer({ description: `At most ${MOST_UNREAD}` }) }),
+  output: Type.Object({
+    unread: Type.Integer({ description: `At most ${MOST_UNREAD}` }),
+    isMailStopped: Type.Boolean({ description: 'Whether mails to you came back, so that none is sent any more' }),
+  }),
   async run(ctx) {
     const userId = await viewerOf(ctx)
-    return { unread: userId === null ? 0 : await countUnread(ctx.db, inboxOf(ctx, userId), MOST_UNREAD) }
+    if (userId === null) return { unread: 0, isMailStopped: false }
+    return {
+      unread: await countUnread(ctx.db, inboxOf(ctx, userId), MOST_UNREAD),
+      isMailStopped: (await findMailStop(ctx.db, userId)) !== undefined,
+    }
   },
 })
 

@@ -28,6 +28,7 @@ describe.each(engines)('account on %s', (engine) => {
       'sessions',
       'keys',
       'views',
+      'notificationSettings',
       'posts',
       'comments',
       'votes',

@@ -58,6 +58,8 @@ describe.each(engines)('every noun on %s', (engine) => {
       'roles permissions',
       'settings show',
       'settings blocked-domains',
+      'settings notifications',
+      'account notifications',
       'labs show',
       'events list --limit 3',
       'account permissions',

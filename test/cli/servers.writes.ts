@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { newId } from '../../src/core/ids.js'
+import { NOTIFICATION_WAYS, WAYS_OR_DEFAULT } from '../../src/core/notificationways.js'
 import { PERMISSIONS } from '../../src/core/permissions.js'
 import { pruneRowChanges } from '../../src/db/rowchanges.js'
 import { transaction } from '../../src/db/connect.js'
@@ -97,6 +98,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   'posts.follow': ({ rows, draw }) => http(`PUT /posts/${draw(rows.posts).postId}/follow`),
   'posts.unfollow': ({ rows, draw }) => http(`DELETE /posts/${draw(rows.posts).postId}/follow`),
   'notifications.read': () => http('POST /notifications/read', {}),
+  'notifications.updateSettings': ({ draw }) =>
+    http('PATCH /notifications/settings', { status: draw(WAYS_OR_DEFAULT), followsVoted: draw([true, false]) }),
 
   'comments.create': ({ rows, draw, text }) =>
     http(`POST /posts/${draw(rows.posts).postId}/comments`, { body: text, is_internal: draw([true, false]) }),
@@ -176,6 +179,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   },
   'users.updateProfile': ({ text }) => http('PATCH /users/profile', { name: text }),
 
+  'settings.updateNotifications': ({ draw }) =>
+    http('PATCH /settings/notifications', { status: draw(NOTIFICATION_WAYS) }),
   'settings.update': ({ text }) => http('PATCH /settings/site', { title: text }),
   'labs.update': switchLabs,
   'labs.update back': switchLabs,
@@ -300,6 +305,9 @@ export const UNSHOWN = [
   'totp.disable',
   'totp.recovery',
   'identities.unlink',
+  'notifications.updateByKey', // writes what updateSettings does, as the others
+  'notifications.stopMail',
+  'notifications.unfollowByKey',
   'sessions.revoke',
   'sessions.revokeAll',
   'keys.create',

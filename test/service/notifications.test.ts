@@ -229,7 +229,7 @@ describe.each(engines)('notifications on %s', (engine) => {
     await w.site.call(posts.update, { id: w.post.postId, partial: true, message: 'Soon' })
     await w.run()
     const call = w.as(w.bea)
-    expect(await call(notifications.count, {})).toEqual({ unread: 2 })
+    expect(await call(notifications.count, {})).toEqual({ unread: 2, isMailStopped: false })
     const { notifications: rows, page_info: info } = await call(notifications.list, { limit: 1 })
     expect([rows[0]?.kind, info.has_next_page]).toEqual(['update', true])
     const [next] = (await call(notifications.list, { limit: 1, after: rows[0]?.id ?? 0 })).notifications
@@ -241,7 +241,7 @@ describe.each(engines)('notifications on %s', (engine) => {
     expect(shown.body.notification.readAt).toBe(w.site.clock.now.toISOString())
     expect((await w.site.http(`GET /notifications/${next?.id}`, { token: w.dan.token })).body.code).toBe('NOTIFICATION_NOT_FOUND') // prettier-ignore
     expect(await call(notifications.read, { until: rows[0]?.id ?? 0 })).toEqual({ read: 1 })
-    expect(await w.as(w.ann)(notifications.count, {})).toEqual({ unread: 2 })
+    expect((await w.as(w.ann)(notifications.count, {})).unread).toBe(2)
     expect(await w.as(w.ann)(notifications.read, {})).toEqual({ read: 2 })
   })
 

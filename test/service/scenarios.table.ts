@@ -151,6 +151,15 @@ export const table: Record<string, Row> = {
   },
   'notifications.count': { needs: 'account' },
   'notifications.read': { needs: 'account', silent: true, differs: true },
+  'notifications.settings': { needs: 'account' },
+  'notifications.updateSettings': { needs: 'account', input: () => ({ reply: 'page' }) },
+  'notifications.settingsByKey': { needs: 'public', input: async (w) => ({ token: await w.mailKey() }) },
+  'notifications.updateByKey': { needs: 'public', input: async (w) => ({ token: await w.mailKey(), reply: 'page' }) },
+  'notifications.stopMail': { needs: 'public', input: async (w) => ({ token: await w.mailKey() }) },
+  'notifications.unfollowByKey': {
+    needs: 'public',
+    input: async (w) => ({ token: await w.mailKey(), post: await w.post() }),
+  },
 
   'views.list': { needs: 'dashboard:read' },
   'views.show': {
@@ -283,6 +292,8 @@ export const table: Record<string, Row> = {
   'settings.setBlockedDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
   'settings.unblockDomains': { needs: 'settings:update', input: (w) => w.blockedDomain() },
+  'settings.notifications': { needs: 'settings:read' },
+  'settings.updateNotifications': { needs: 'settings:update', input: () => ({ reply: 'page' }) },
 
   'audit.verify': { needs: 'owner' },
   'events.list': { needs: 'event:read', input: () => ({ limit: 100 }) },

@@ -1,5 +1,6 @@
 import { generate } from 'otplib'
 import { insertIdentity } from '../../src/db/identities.js'
+import { claimMailKey } from '../../src/db/notificationsettings.js'
 import { deleteTotp, putTotp } from '../../src/db/totp.js'
 import { operator } from '../../src/service/lib/access.js'
 import { newId, randomWord } from '../../src/core/ids.js'
@@ -107,6 +108,10 @@ export async function makeWorld(engine: Engine) {
       const row = { userId: userId ?? author.userId, eventId, kind: 'update', postId: openPost, createdAt: site.clock.now.toISOString() } as const // prettier-ignore
       await site.db.insertInto('notifications').values({ ...row, commentId: null, roadmapId: null, actorId: null, readAt: null }).execute() // prettier-ignore
       return eventId
+    },
+    /** What the mails of a person have in their links. */
+    async mailKey() {
+      return claimMailKey(site.db, (await person()).userId, newId())
     },
     async voted(userId: string | null) {
       const postId = await post((await person()).userId)

@@ -84,5 +84,5 @@ export async function saidOf<Out, Row>(
   if (loss !== undefined) return wouldLose(loss)
   const named = (await view.names?.(await connect(), input)) ?? ''
   const done = view.done(answer, input, { server: (await cli.config()).get('server'), removed, named })
-  return flags.dryRun ? wouldHave(done) : done
+  return flags.dryRun && done !== undefined ? wouldHave(done) : done
 }

@@ -153,6 +153,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     VIEW_EXISTS: run('views list'),
     VIEW_LIMIT: run('views list'),
     NOTIFICATION_NOT_FOUND: run('notifications list'),
+    MAIL_KEY_NOT_FOUND: run('account notifications'),
     COMMENT_CANNOT_ANSWER: of('comments show', 'COMMENT'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),
