@@ -13,6 +13,7 @@ export const assets = () => import('./kit/assets.js')
 export const routes = {
   pages: { ...content.pages, ...account.pages, ...dashboard.pages },
   actions: { ...content.actions, ...account.actions, ...dashboard.actions },
+  oneClicks: account.oneClicks,
   documents: content.documents,
   downloads: { ...content.downloads, ...account.downloads },
   frame: async () => (await import('./parts/layout.js')).frame,
@@ -22,7 +23,7 @@ export const routes = {
 
 export const web = surfaceOf(routes)
 
-const { pages, actions } = routes
+const { pages, actions, oneClicks } = routes
 
 /** What a site without pages has of them: those that its mails lead to. */
 export const mailPages = surfaceOf({
@@ -30,12 +31,18 @@ export const mailPages = surfaceOf({
     '/email-verify': pages['/email-verify'],
     '/password-reset': pages['/password-reset'],
     '/password-reset/confirm': pages['/password-reset/confirm'],
+    '/notifications/mail': pages['/notifications/mail'],
+    '/notifications/mail/unsubscribe': pages['/notifications/mail/unsubscribe'],
   },
   actions: {
     '/email-verify': actions['/email-verify'],
     '/password-reset': actions['/password-reset'],
     '/password-reset/confirm': actions['/password-reset/confirm'],
+    '/notifications/mail': actions['/notifications/mail'],
+    '/notifications/mail/stop': actions['/notifications/mail/stop'],
+    '/notifications/mail/unfollow': actions['/notifications/mail/unfollow'],
   },
+  oneClicks,
   documents: {},
   downloads: {},
   frame: routes.frame,

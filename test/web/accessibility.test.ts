@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { answer } from '../../src/service/answers.js'
+import { claimMailKey } from '../../src/db/notificationsettings.js'
 import * as auth from '../../src/service/auth.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -100,6 +101,11 @@ it.each([
   await page.fill('#field-password', OWNER.password)
   await page.click('main form button')
   await page.locator('text=Sign out').waitFor()
+  const { userId } = await site.db
+    .selectFrom('users')
+    .select('userId')
+    .where('isOwner', '=', 1)
+    .executeTakeFirstOrThrow()
   await look(
     ...lists,
     '/posts/similar?title=dark',
@@ -108,6 +114,9 @@ it.each([
     '/setup/create-roadmaps',
     `${path}/update`,
     '/notifications',
+    '/settings/notifications',
+    `/notifications/mail?token=${await claimMailKey(site.db, userId, 'key')}&post=${post.number}`,
+    '/notifications/mail?token=x',
   )
   const [boardPath, roadmapPath] = [`/dashboard/boards/${board.url}`, '/dashboard/roadmaps/planned']
   await look('/dashboard', '/dashboard/comments')
@@ -121,7 +130,8 @@ it.each([
   await page.click('.views summary')
   await check('/dashboard/posts refused, with the views open')
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
-  for (const each of ['general', 'domains', 'mail', 'log', 'keys']) await look(`/dashboard/settings/${each}`)
+  for (const each of ['general', 'domains', 'notifications', 'mail', 'log', 'keys'])
+    await look(`/dashboard/settings/${each}`)
   await look('/dashboard/overview', '/dashboard/settings/backups', '/dashboard/settings/mail?sent=true')
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
   const { outcomes } = await site.call(invitations.create, { emails: [`${'long'.repeat(15)}@example.org`, 'bob@example.org'] }) // prettier-ignore

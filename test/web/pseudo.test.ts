@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { generate } from 'otplib'
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
+import { claimMailKey } from '../../src/db/notificationsettings.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
@@ -108,7 +109,8 @@ it.each([
     for (const text of new Set(
       (await textsOf(page)).map((each) => withoutCatalogue(each.replace(TITLE, '').replace('{votes}', ''))),
     ))
-      if (LATIN.test(text) && !text.includes(OWNER.email)) problems.push([name, 'not of the catalogue', text])
+      if (LATIN.test(text.replace('a***@example.org', '')) && !text.includes(OWNER.email))
+        problems.push([name, 'not of the catalogue', text])
     for (const violation of await violationsOf(page)) problems.push([name, ...violation])
   }
   const look = async (patterns: Record<string, string>) => {
@@ -162,8 +164,17 @@ it.each([
     '/posts/similar': '/posts/similar?title=θέμα',
     '/settings': '/settings',
     '/notifications': '/notifications',
+    '/settings/notifications': '/settings/notifications',
     '/settings/delete': '/settings/delete',
   })
+  const { userId } = await site.db
+    .selectFrom('users')
+    .select('userId')
+    .where('isOwner', '=', 1)
+    .executeTakeFirstOrThrow()
+  const link = `token=${await claimMailKey(site.db, userId, 'key')}&post=${post.number}`
+  for (const each of ['/notifications/mail', '/notifications/mail/unsubscribe'])
+    await look({ [each]: `${each}?${link}` })
   const [boardAt, roadmapAt] = [encodeURIComponent(board.url), encodeURIComponent(roadmap)]
   await look({ '/dashboard': '/dashboard', '/dashboard/comments': '/dashboard/comments' })
   const { view } = await site.call(views.create, { name: 'Πρώτα', roadmapIds: ['none'] })
@@ -181,7 +192,7 @@ it.each([
       [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,
       [`/dashboard/roadmaps/:url/${each}`]: `/dashboard/roadmaps/${roadmapAt}/${each}`,
     })
-  for (const each of ['general', 'domains', 'mail', 'log', 'backups', 'keys'])
+  for (const each of ['general', 'domains', 'notifications', 'mail', 'log', 'backups', 'keys'])
     await look({ [`/dashboard/settings/${each}`]: `/dashboard/settings/${each}` })
   await page.fill('#field-name', 'Κλειδί')
   await page.click('.settings-form button')

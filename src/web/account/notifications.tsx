@@ -29,6 +29,9 @@ export const notifications = page({
       return (
         <Empty title={t('notifications.none')} isPage>
           <p>{t('notifications.explained')}</p>
+          <a class="button plain" href={view.href('/settings/notifications')}>
+            {t('ways.title')}
+          </a>
         </Empty>
       )
     return (
@@ -62,6 +65,9 @@ export const notifications = page({
           ))}
         </ol>
         <Pager view={view} page={pageNumber(view)} pages={0} hasNext={info.has_next_page} />
+        <p class="next">
+          <a href={view.href('/settings/notifications')}>{t('ways.title')}</a>
+        </p>
       </div>
     )
   },

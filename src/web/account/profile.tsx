@@ -158,6 +158,12 @@ export const settings = page({
           ) : null}
         </section>
         <section>
+          <h2>{t('notifications.title')}</h2>
+          <p class="next">
+            <a href={href('/settings/notifications')}>{t('ways.title')}</a>
+          </p>
+        </section>
+        <section>
           <h2>{t('settings.data')}</h2>
           <p class="next">
             <a href={view.href('/settings/data')}>{t('settings.download')}</a>

@@ -5,6 +5,8 @@ const link = () => import('./owner.js')
 const profile = () => import('./profile.js')
 const account = () => import('./account.js')
 const notifications = () => import('./notifications.js')
+const notificationSettings = () => import('./notificationsettings.js')
+const mailLinks = () => import('./maillinks.js')
 
 /** The pages and forms of accounts: sign-in, links of mails, settings. Each is loaded when it is asked for first. */
 export const routes = {
@@ -17,6 +19,9 @@ export const routes = {
     '/password-reset/confirm': async () => (await auth()).confirmPage,
     '/settings': async () => (await profile()).settings,
     '/settings/delete': async () => (await account()).deletePage,
+    '/settings/notifications': async () => (await notificationSettings()).settings,
+    '/notifications/mail': async () => (await mailLinks()).choices,
+    '/notifications/mail/unsubscribe': async () => (await mailLinks()).choices,
     '/notifications': async () => (await notifications()).notifications,
     '/notifications/:id': async () => (await notifications()).open,
   },
@@ -44,8 +49,15 @@ export const routes = {
     '/settings/totp/disable': async () => (await profile()).disableTotp,
     '/settings/delete': async () => (await account()).remove,
     '/settings/delete/link': async () => (await account()).requestDeletion,
+    '/settings/notifications': async () => (await notificationSettings()).save,
+    '/notifications/mail': async () => (await mailLinks()).save,
+    '/notifications/mail/stop': async () => (await mailLinks()).stop,
+    '/notifications/mail/unfollow': async () => (await mailLinks()).unfollow,
     '/notifications/read': async () => (await notifications()).read,
     '/language': async () => (await profile()).language,
+  },
+  oneClicks: {
+    '/notifications/mail/unsubscribe': async () => (await mailLinks()).unsubscribe,
   },
   downloads: {
     '/settings/data': async () => (await account()).data,

@@ -114,6 +114,11 @@ async function copy(event) {
   setTimeout(() => (link.textContent = text), 2000)
 }
 
+// Who chose no time zone yet most likely has that of the browser.
+const zone = document.querySelector('input[data-zone]')
+if (zone instanceof HTMLInputElement && zone.value === zone.dataset.zone)
+  zone.value = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
 // A menu closes by Escape, and where the focus or a click is elsewhere.
 for (const menu of document.querySelectorAll('details.menu'))
   if (menu instanceof HTMLDetailsElement) {

@@ -16,6 +16,7 @@ const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
 const settings = () => import('./settings.js')
 const site = () => import('./site.js')
+const notifications = () => import('./notificationsettings.js')
 const roles = () => import('./roles.js')
 const views = () => import('./views.js')
 const undo = () => import('./undo.js')
@@ -45,6 +46,7 @@ export const routes = {
     '/dashboard/overview': async () => (await site()).overview,
     '/dashboard/settings/general': async () => (await settings()).general,
     '/dashboard/settings/domains': async () => (await settings()).domains,
+    '/dashboard/settings/notifications': async () => (await notifications()).notifications,
     '/dashboard/settings/log': async () => (await events()).log,
     '/dashboard/settings/mail': async () => (await mails()).mails,
     '/dashboard/settings/backups': async () => (await backups()).backups,
@@ -85,6 +87,7 @@ export const routes = {
     '/dashboard/roadmaps/:url/position': async () => (await roadmaps()).move,
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).remove,
     '/dashboard/settings/general': async () => (await settings()).saveGeneral,
+    '/dashboard/settings/notifications': async () => (await notifications()).save,
     '/dashboard/settings/labs': async () => (await settings()).saveLabs,
     '/dashboard/settings/domains/add': async () => (await settings()).block,
     '/dashboard/settings/domains/remove': async () => (await settings()).unblock,

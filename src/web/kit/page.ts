@@ -51,6 +51,8 @@ export interface View extends Addresses {
   waiting: number | undefined
   /** How many notifications whoever is signed in has not read, see `notifications.count`. */
   unread: number
+  /** Whether mails to whoever is signed in came back, so that none is sent any more. */
+  isMailStopped: boolean
   /** The id of the undo for the last action. */
   undo: string | undefined
   /** The form that was sent, where the page shows it again. */

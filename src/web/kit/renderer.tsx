@@ -56,6 +56,7 @@ export interface PageRequest {
   refusals: View['refusals']
   waiting?: number
   unread?: number
+  isMailStopped?: boolean
   /** Until when it may be cached, Unix ms. */
   lasts?: number
   /** The token of the session that began with the request, or got another id. */
@@ -174,6 +175,9 @@ export class Renderer {
       get unread() {
         return request.unread ?? 0
       },
+      get isMailStopped() {
+        return request.isMailStopped ?? false
+      },
       get refusals() {
         return request.refusals
       },
@@ -261,7 +265,10 @@ export class Renderer {
 
   /** Counts what waits and what is unread, for the links to them. */
   async #count(request: PageRequest, view: View): Promise<void> {
-    if (view.viewer && view.may(unread)) request.unread = (await view.call(unread, {})).unread
+    if (view.viewer && view.may(unread)) {
+      const { unread: number, isMailStopped } = await view.call(unread, {})
+      Object.assign(request, { unread: number, isMailStopped })
+    }
     if (view.viewer && view.can('dashboard:read') && view.may(count))
       request.waiting = (await view.call(count, {})).total
   }
@@ -347,6 +354,7 @@ export class Renderer {
       undo: undefined,
       waiting: undefined,
       unread: 0,
+      isMailStopped: false,
       form: { values: {}, error: undefined },
       html: noHtml,
       render: unreachable,

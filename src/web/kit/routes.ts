@@ -14,6 +14,11 @@ export interface RoutesOf {
   pages?: Record<string, Lazy<AnyPage>>
   /** Forms are sent to these paths. */
   actions?: Record<string, Lazy<AnyAction>>
+  /**
+   * What programs send for a person, from anywhere and as any media type: the address says all, and no other site can know
+   * it. Nothing that is sent with it is read.
+   */
+  oneClicks?: Record<string, Lazy<AnyAction>>
   /** Feeds and files for machines. */
   documents?: Record<string, Lazy<Document>>
   /** Files to save. */

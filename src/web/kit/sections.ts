@@ -7,6 +7,7 @@ import * as invitations from '../../service/invitations.js'
 import * as keys from '../../service/keys.js'
 import * as mails from '../../service/mails.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
+import * as notifications from '../../service/notificationsettings.js'
 import * as moderation from '../../service/moderation.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as settings from '../../service/settings.js'
@@ -52,6 +53,12 @@ export const SECTIONS = {
     label: 'domains.title',
     group: 'settings',
     operations: [settings.blockedDomains],
+  },
+  notifications: {
+    path: '/dashboard/settings/notifications',
+    label: 'notifications.title',
+    group: 'settings',
+    operations: [notifications.updateSite],
   },
   backups: {
     path: '/dashboard/settings/backups',

@@ -23,6 +23,9 @@ const forMachines = { vary: ['accept-language', 'accept-encoding'] } as const
 /** In bytes. Percent-encoding triples most bytes, so forms need this to accept the same texts as the API. */
 const FORM_LIMIT = BODY_LIMIT * 3
 
+/** In bytes. Of a one-click nothing is read. */
+const ONE_CLICK_LIMIT = 10_000
+
 /** Parses one field more than allowed, so that `fieldsOf` can reject the form. */
 const formOf = (text: string) => parse(text, '&', '=', { maxKeys: MAX_FIELDS + 1 })
 
@@ -109,4 +112,19 @@ export const surfaceOf =
           fields: fieldsOf(raw.body, act.many),
         })
       })
+
+    await server.register(async (anywhere) => {
+      anywhere.removeAllContentTypeParsers()
+      anywhere.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ONE_CLICK_LIMIT }, async () => ({}))
+      for (const [path, find] of Object.entries(routes.oneClicks))
+        anywhere.post<{ Params: Record<string, string> }>(
+          path,
+          { config: { op: `one click ${path}` } },
+          async (raw, reply) => {
+            const { renderer, forms } = await makers()
+            const act = await find()
+            return forms.receive(renderer.open(raw, reply), { route: path, params: raw.params, act, fields: {} })
+          },
+        )
+    })
   }

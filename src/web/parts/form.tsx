@@ -32,6 +32,8 @@ interface FieldProps {
   inputMode?: 'numeric'
   autofocus?: boolean
   data?: Record<string, string>
+  /** The id of a list of values to choose from. */
+  list?: string
   /** Where a page has the field more than once. */
   id?: string
 }
@@ -77,6 +79,7 @@ export function Field({
   inputMode,
   autofocus,
   data = {},
+  list,
   id = `field-${name}`,
 }: FieldProps) {
   const rule = (of.input.properties[name] ?? {}) as Rule
@@ -121,6 +124,7 @@ export function Field({
           type={type as 'text'} // oxlint-disable-line typescript/no-unnecessary-type-assertion -- tsc types each kind of input apart
           value={typed}
           inputMode={inputMode}
+          list={list}
           {...common}
         />
       ) : (

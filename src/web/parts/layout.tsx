@@ -18,6 +18,11 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
   const content = (
     <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
       <Flash view={view} />
+      {view.isMailStopped && view.path !== '/settings/notifications' ? (
+        <p class="note">
+          {t('ways.stoppedNote')} <a href={href('/settings/notifications')}>{t('ways.stoppedMore')}</a>
+        </p>
+      ) : null}
       {children}
     </main>
   )
