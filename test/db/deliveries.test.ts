@@ -129,7 +129,9 @@ describe.each(engines)('the outbox of an earlier schema on %s', (engine) => {
     const { db } = await before(engine)
     await migrate(db)
     const rows = await db.selectFrom('deliveries').selectAll().orderBy('deliveryId').execute()
-    expect(rows).toEqual(MAILS.map(({ mailId, ...rest }) => ({ deliveryId: mailId, kind: 'mail', ...rest })))
+    expect(rows).toEqual(
+      MAILS.map(({ mailId, ...rest }) => ({ deliveryId: mailId, kind: 'mail', priority: 0, headers: null, ...rest })),
+    )
     expect(await countDue(db, 'mail')).toBe(3)
     expect(await leaving(db, NOW)).toEqual(['queued'])
     expect((await leaving(db, new Date(at(60_000)))).toSorted()).toEqual(['leased', 'waiting'])
@@ -149,7 +151,9 @@ describe.each(engines)('the outbox of an earlier schema on %s', (engine) => {
       expect(await other.run(`restore ${file} --yes`)).toMatchObject({ code: 0 })
       const db = await open(other.databaseUrl)
       const rows = await db.selectFrom('deliveries').selectAll().orderBy('deliveryId').execute()
-      expect(rows).toEqual(MAILS.map(({ mailId, ...rest }) => ({ deliveryId: mailId, kind: 'mail', ...rest })))
+      expect(rows).toEqual(
+        MAILS.map(({ mailId, ...rest }) => ({ deliveryId: mailId, kind: 'mail', priority: 0, headers: null, ...rest })),
+      )
     }
     const { file: redacted } = await json(machine, 'backup create --redact')
     const without = await makeMachine(engine)
