@@ -221,12 +221,33 @@ export async function retryDelivery(db: Db, deliveryId: string, moment: Moment):
 export async function cancelDelivery(db: Db, deliveryId: string, moment: Moment): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deliveries')
-    .set({ cancelledAt: moment.now, dueAt: null, lease: null, leasedUntil: null, text: '', html: '', headers: null })
+    .set(cancelled(moment))
     .where('deliveryId', '=', deliveryId)
     .where(isOpen(moment))
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
+
+/** The same for all that wait for one recipient, but those of priority 0: somebody waits for these. */
+export const cancelWaitingOf = (db: Db, recipient: string, moment: Moment): Promise<unknown> =>
+  db
+    .updateTable('deliveries')
+    .set(cancelled(moment))
+    .where('recipient', '=', recipient)
+    .where('priority', '>', 0)
+    .where('dueAt', 'is not', null)
+    .where(isOpen(moment))
+    .execute()
+
+const cancelled = ({ now }: Moment) => ({
+  cancelledAt: now,
+  dueAt: null,
+  lease: null,
+  leasedUntil: null,
+  text: '',
+  html: '',
+  headers: null,
+})
 
 /** How many of a kind were queued before a time and not sent since, and what the newest failure of them was. */
 export async function lateDeliveries(

@@ -1,12 +1,15 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { effectiveWays, NOTIFICATION_TOPICS, withoutMail } from '../core/notificationways.js'
+import { cancelWaitingOf } from '../db/deliveries.js'
 import { isFollower, putFollow } from '../db/follows.js'
 import { findByMailKey } from '../db/notificationsettings.js'
 import { findPost, type PostView } from '../db/posts/row.js'
 import { readSettings } from '../db/settings.js'
 import type { NotificationSettingsRow, UserRow } from '../db/tables.js'
 import { findUser, lockUser } from '../db/users.js'
+import { mail } from '../delivery/mail.js'
+import { momentOf } from '../delivery/queue.js'
 import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import {
@@ -87,6 +90,8 @@ export const stopMail = operation({
   subject: (ctx, { token: given }) => personOfKey(ctx, given),
   run: (ctx, { token: given }) =>
     withPerson(ctx, given, async (tx, { user, settings }) => {
+      // They may wait for long, for a mail server that does not respond
+      await cancelWaitingOf(tx.db, user.email, momentOf(mail, tx.now()))
       const ways = effectiveWays((await readSettings(tx.db)).notificationWays, settings.ways)
       const without = Object.fromEntries(NOTIFICATION_TOPICS.map((topic) => [topic, withoutMail(ways[topic])]))
       return shown(tx, { user, settings: await saveChoices(tx, user.userId, without) })

@@ -234,6 +234,18 @@ describe.each(engines)('the link of a mail on %s', (engine) => {
     await w.keyOf(w.bea)
     await w.as(w.bea)(service.update, { answer: 'digest', reply: 'page', mention: 'none' })
     await w.say()
+    const queue = async (deliveryId: string, more: object) => {
+      const at = w.site.clock.now.toISOString()
+      const letter = { kind: 'mail', recipient: 'bea@example.org', subject: 'x', text: 'x', html: 'x', createdAt: at, dueAt: at } as const // prettier-ignore
+      await w.site.db
+        .insertInto('deliveries')
+        .values({ ...letter, deliveryId, priority: 1, ...more })
+        .execute()
+    }
+    await queue('waits', {})
+    await queue('of ann', { recipient: 'ann@example.org' })
+    await queue('to sign in', { priority: 0 })
+    await queue('on its way', { leasedUntil: new Date(w.site.clock.now.getTime() + 10_000).toISOString(), lease: 'x' })
     const { status, body } = await w.site.http('POST /notifications/mail/stop', { body: { token: KEY } })
     expect(status).toBe(200)
     expect(body.settings).toMatchObject({
@@ -244,6 +256,8 @@ describe.each(engines)('the link of a mail on %s', (engine) => {
       defaults: [],
     })
     expect(await w.rows(w.bea)).toEqual([[true, null, null]])
+    const stopped = await w.site.db.selectFrom('deliveries').select(['deliveryId', 'text']).where('cancelledAt', 'is not', null).execute() // prettier-ignore
+    expect(stopped).toEqual([{ deliveryId: 'waits', text: '' }])
     await w.site.call(service.updateSite, { status: 'page,mail' })
     await w.say('Again')
     expect((await w.rows(w.bea))[0]).toEqual([true, null, null])

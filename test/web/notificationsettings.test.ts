@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest'
-import { claimMailKey } from '../../src/db/notificationsettings.js'
+import { claimMailKey, putNotificationSettings } from '../../src/db/notificationsettings.js'
 import * as boards from '../../src/service/boards.js'
 import * as notifications from '../../src/service/notificationsettings.js'
 import * as posts from '../../src/service/posts.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
 import { mailPages } from '../../src/web/index.js'
+import { serveSite, visit } from '../support/browser.js'
 import { makeSite } from '../support/site.js'
 
 const FORM = { origin: 'http://localhost', 'content-type': 'application/x-www-form-urlencoded' }
@@ -54,6 +55,27 @@ it('a person chooses in their settings, where they are led from their notificati
   expect(wrong.text).toContain('There is no such time zone.')
   expect(fieldsOf(wrong.text)).toMatchObject({ timeZone: 'Mars/Base', status: 'none' })
   expect((await get(at)).headers.location).toContain('/login')
+})
+
+it.each([
+  [{ timezoneId: 'Europe/Berlin' }, 'Europe/Berlin'],
+  [{ timezoneId: 'Europe/Berlin', script: false }, 'UTC'],
+] as const)('the time zone is that of the browser until one is chosen: %o', async (options, expected) => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { token, userId } = await site.member()
+  const { page } = await visit(options)
+  await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
+  const shown = async () => {
+    await page.goto(`${site.url}/settings/notifications`)
+    return page.inputValue('#field-timeZone')
+  }
+  expect(await shown()).toBe(expected)
+  await page.click('main form .primary')
+  await page.locator('.flash').waitFor()
+  expect(await shown()).toBe(expected)
+  await putNotificationSettings(site.db, userId, { timeZone: 'Asia/Tokyo' })
+  expect(await shown()).toBe('Asia/Tokyo')
 })
 
 it('every page says to whom mail has stopped, and that to nobody else', async () => {
