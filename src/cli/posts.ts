@@ -14,6 +14,7 @@ import { postTitled, uploadAll } from '../service/postupload.js'
 import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
 import { register as registerFollows } from './follows.js'
+import { foretoldOf, QUIET } from './audience.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
@@ -199,6 +200,8 @@ export function register(group: Command, cli: Cli): void {
       examples: [
         'posts update 12 --roadmap planned',
         'posts update 12 --roadmap shipped --message "It is there."',
+        'posts update 12 --roadmap shipped --message "It is there." --dry-run',
+        'posts update 12 --roadmap planned --no-tell',
         'posts update 12 --title "Dark theme"',
         'posts update 12',
         'posts list -q --board ideas | feedbackctl posts update - --roadmap planned',
@@ -206,7 +209,9 @@ export function register(group: Command, cli: Cli): void {
       output: row,
       input: {
         ...text,
+        flags: { ...text.flags, quiet: QUIET.flag },
         texts: ['message'],
+        switches: { quiet: QUIET },
         hidden: [...idAliases, 'partial'],
         defaults: { partial: true },
         async editor(call, { id: given, ...changes }) {
@@ -216,6 +221,7 @@ export function register(group: Command, cli: Cli): void {
         },
       },
       requiresChange: true,
+      foretells: foretoldOf,
       done: ({ post }) => `Updated post ${label(post)}.`,
     },
     cli,
@@ -231,7 +237,11 @@ export function register(group: Command, cli: Cli): void {
         'posts move 12 15 --roadmap planned',
         'posts list -q --board ideas --limit 100 | feedbackctl posts move - --board features',
       ],
-      input: { joined: 'ids', flags: { boardId: 'board', roadmapId: 'roadmap' } },
+      input: {
+        joined: 'ids',
+        flags: { boardId: 'board', roadmapId: 'roadmap', quiet: QUIET.flag },
+        switches: { quiet: QUIET },
+      },
       done: (answer) => `Moved ${saidOfMany(answer, 'posts', 'post')}`,
     },
     cli,

@@ -1,4 +1,5 @@
 import * as account from './account.js'
+import { audience } from './audience.js'
 import * as audit from './audit.js'
 import * as auth from './auth.js'
 import * as backups from './backups.js'
@@ -126,6 +127,7 @@ export const operations = [
   follows.follow,
   follows.unfollow,
   follows.followers,
+  audience,
   votes.list,
   votes.add,
   votes.remove,

@@ -25,9 +25,10 @@ export const move = operation({
     roadmapId: Type.Optional(
       nullable('string', { description: 'Id or url of the roadmap; none or null for no roadmap', names: 'roadmap' }),
     ),
+    quiet: Type.Optional(Type.Boolean({ description: 'Tell nobody of the new status' })),
   }),
   output: bulkOutput,
-  async run(ctx, { ids, boardId, roadmapId }) {
+  async run(ctx, { ids, boardId, roadmapId, quiet = false }) {
     if (boardId === undefined && roadmapId === undefined) throw nowhere()
     // A place that does not exist fails the whole, not each post
     const place = {
@@ -47,8 +48,8 @@ export const move = operation({
         const board = place.boardId === undefined ? post.boardId : place.boardId
         const roadmap = await roadmapIdAfter(tx, place.roadmapId, post)
         if (board === post.boardId && roadmap === post.roadmap_id) return done
-        const { before, after } = await updateIn(tx, postId, place)
-        return { ...done, undo: movedFrom(before, after) }
+        const { before, after } = await updateIn(tx, postId, { ...place, quiet })
+        return { ...done, undo: movedFrom(before, after, quiet) }
       },
     })
   },
@@ -59,7 +60,7 @@ const placeGiven = async (given: string | null, find: (url: string) => Promise<u
   given === NONE && !(await find(NONE)) ? null : given
 
 /** Undefined where it did not move. */
-function movedFrom(before: PostView, after: PostView): Undoable | undefined {
+function movedFrom(before: PostView, after: PostView, quiet: boolean): Undoable | undefined {
   const isSame = before.boardId === after.boardId && before.roadmap_id === after.roadmap_id
   if (isSame) return undefined
   return {
@@ -67,6 +68,7 @@ function movedFrom(before: PostView, after: PostView): Undoable | undefined {
     postId: after.postId,
     ...(before.boardId !== after.boardId && { boardId: [before.boardId, after.boardId] }),
     ...(before.roadmap_id !== after.roadmap_id && { roadmapId: [before.roadmap_id, after.roadmap_id] }),
+    ...(quiet && { quiet }),
   }
 }
 

@@ -174,7 +174,7 @@ interface PostChange extends Update {
 export async function updateIn(
   tx: Change,
   given: string,
-  { title, contentMarkdown, boardId, roadmapId, message, ifUpdatedAt }: PostChange,
+  { title, contentMarkdown, boardId, roadmapId, message, quiet, ifUpdatedAt }: PostChange,
 ): Promise<{ before: PostView; after: PostView }> {
   await lock(tx.db, 'post_counts')
   const before = await visiblePost(tx, given) // after the lock: it, or who may see it, may have changed
@@ -199,7 +199,7 @@ export async function updateIn(
   const after = await visiblePost(tx, postId)
   if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
     await reviewAgain(tx, { postId })
-  const said = await announce(tx, after, { message, isMoved: after.roadmap_id !== before.roadmap_id })
+  const said = await announce(tx, after, { message, quiet, isMoved: after.roadmap_id !== before.roadmap_id })
   tx.record('post.updated', postId, after.title, undefined, [...changesOf('post', before, after), ...said])
   return { before, after }
 }

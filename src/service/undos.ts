@@ -45,7 +45,7 @@ async function takeUndo(tx: Change, given: string): Promise<Undoable[]> {
   return (JSON.parse(undo.changes) as Undoable[]).toReversed()
 }
 
-async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Promise<Done> {
+async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved): Promise<Done> {
   const post = await visiblePost(tx, postId)
   if (boardId && post.boardId !== boardId[1]) throw changedSince()
   if (roadmapId && post.roadmap_id !== roadmapId[1]) throw changedSince()
@@ -53,7 +53,7 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Prom
   // A private roadmap stays where a client sends null for it: here that would be no undo
   if (wanted.roadmapId !== undefined && (await roadmapIdAfter(tx, wanted.roadmapId, post)) !== wanted.roadmapId)
     throw changedSince()
-  const { after } = await updateIn(tx, postId, wanted)
+  const { after } = await updateIn(tx, postId, { ...wanted, quiet })
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
 }
 

@@ -24,6 +24,18 @@ it.each(engines)('posts on %s are moved and decided about together, and that is 
   expect(await places()).toEqual(['3 ideas undefined', '2 ideas undefined', '1 ideas undefined'])
   expect(await run(undone(moved.stderr))).toMatchObject({ code: 3, stderr: expect.stringContaining('UNDO_NOT_FOUND') })
 
+  const told = async (flags: string) => (await run(`posts update 1 --roadmap planned ${flags} --dry-run -o table`)).stderr // prettier-ignore
+  expect(await told('')).toBe('Would update post #1 "One".\nWould tell 1 person: 1 by mail.\n')
+  await run('users create eve@example.org --no-invite')
+  await run('posts follow 1 --as eve@example.org')
+  expect(await told('--message There')).toBe(
+    'Would update post #1 "One".\nWould tell 2 people: 1 by mail, 1 on the page only.\n',
+  )
+  expect(await told('--no-tell')).toBe('Would update post #1 "One".\nWould tell nobody.\n')
+  expect((await run('posts update 1 --title One --dry-run -o table')).stderr).toBe('Would update post #1 "One".\n')
+  expect(await run('posts update 1 --roadmap planned --no-tell')).toMatchObject({ code: 0 })
+  expect((await run('events list --action post.updated --limit 1 --json')).stdout).toContain('"quiet"')
+
   expect(await run('moderate decide spam 1 2 99 -o table')).toMatchObject({
     code: 7,
     stdout: expect.stringMatching(/^99 +failed +Post "99" not found\.$/m),

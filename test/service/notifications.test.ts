@@ -12,6 +12,9 @@ import * as notifications from '../../src/service/notifications.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
+import { apply as undo } from '../../src/service/undos.js'
+import { audience } from '../../src/service/audience.js'
+import { move } from '../../src/service/postmoves.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const log = { info: () => {}, warn: () => {}, error: () => {} }
@@ -65,6 +68,20 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
   'what the team said alone': [
     (w) => w.site.call(posts.update, { id: w.post.postId, partial: true, message: 'Soon' }),
     { ann: ['update Soon'], bea: ['update Soon'], cleo: ['update Soon'] },
+  ],
+  'a quiet update: nobody': [(w) => w.ship({ message: 'It is there.', quiet: true }), {}],
+  'a quiet change of many: nobody, also of the way back': [
+    async (w) => {
+      const inBoard = { ids: [w.post.postId], roadmapId: w.shipped.id, quiet: true }
+      const { undo: kept } = await w.site.call(move, inBoard)
+      await w.run()
+      await w.site.call(undo, { undo_id: kept?.undo_id ?? '' })
+    },
+    {},
+  ],
+  'a change of many: the followers of each': [
+    (w) => w.site.call(move, { ids: [w.post.postId], roadmapId: w.shipped.id }),
+    ALL,
   ],
   'another change: nobody': [(w) => w.site.call(posts.update, { id: w.post.postId, title: 'Dark theme' }), {}],
   'a status that was taken back at once: nobody': [
@@ -220,6 +237,34 @@ describe.each(engines)('notifications on %s', (engine) => {
     await w.site.db.updateTable('event_cursors').set({ last_id: 0 }).where('consumer', '=', 'notifications').execute()
     const again = await w.told()
     expect(again.bea).toEqual(ALL.bea)
+  })
+
+  it.each([
+    ['a new status', { roadmapId: 'shipped', message: false }],
+    ['a message', { message: true }],
+    ['a private status', { roadmapId: 'secret', message: false }],
+    ['a private status with a message', { roadmapId: 'secret', message: true }],
+    ['no status', { roadmapId: null, message: false }],
+  ])('%s tells as many as was said before', async (_name, change) => {
+    const w = await world(engine)
+    await w.site.call(roadmaps.create, { name: 'Secret', display: false })
+    const staff = await w.site.member(['post:update', 'roadmap:read'])
+    for (const person of [staff, w.dan]) await w.as(person)(follows.follow, w.inPost)
+    await w.site.db
+      .insertInto('notification_settings')
+      .values([
+        { userId: w.ann.userId, ways: JSON.stringify({ status: 'none' }) },
+        { userId: w.bea.userId, ways: JSON.stringify({ status: 'page,digest' }) },
+        { userId: w.dan.userId, ways: JSON.stringify({ status: 'page' }) },
+      ])
+      .execute()
+    const { message, ...status } = change
+    const { audience: said } = await w.as(staff)(audience, { ...w.inPost, ...change })
+    await w.as(staff)(posts.update, { id: w.post.postId, partial: true, ...status, ...(message && { message: 'Hm' }) })
+    await w.run()
+    const rows = await w.site.db.selectFrom('notifications').select('mail').execute()
+    const by = (way: 'now' | 'digest' | null) => rows.filter(({ mail }) => mail === way).length
+    expect(said).toEqual({ people: rows.length, mail: by('now'), digest: by('digest'), page: by(null) })
   })
 
   it('are counted, read one by one or up to one, and are their own', async () => {

@@ -139,6 +139,7 @@ export const table: Record<string, Row> = {
   'posts.followed': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.follow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.unfollow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
+  'posts.audience': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.followers': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 

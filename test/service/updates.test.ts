@@ -27,6 +27,18 @@ async function withPost(engine: (typeof engines)[number]) {
 }
 
 describe.each(engines)('updates of the team on %s', (engine) => {
+  it('of which nobody is told say so in the log, and are for the team', async () => {
+    const { site, token, shipped, post, update } = await withPost(engine)
+    expect((await update({ roadmapId: shipped.id, message: 'There', quiet: true })).status).toBe(200)
+    const { body } = await site.http('GET /events', { token })
+    for (const action of ['comment.created', 'post.updated'])
+      expect(body.events.find((event: { action: string }) => event.action === action).details).toContainEqual({ field: 'quiet', before: null, after: 'true' }) // prettier-ignore
+    const author = await site.member(['post:create'])
+    const own = await site.http('POST /posts', { token: author.token, body: { title: 'Mine' } })
+    const refused = await update({ id: own.body.post.postId, title: 'My own', quiet: true }, author.token)
+    expect([refused.status, post.title]).toEqual([403, 'Dark mode'])
+  })
+
   it('say what became of a post, with its new status, in one change', async () => {
     const { site, token, shipped, post, path, official, update } = await withPost(engine)
     expect((await update({ roadmapId: shipped.id, message: 'It is **there**. <b>' })).status).toBe(200)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as events from '../../src/service/events.js'
 import * as labs from '../../src/service/labs.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
@@ -50,6 +51,25 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
     expect(shown(all)).toEqual([true, true, true, true, true, true])
     expect([text.includes('1 post'), reader.includes('1 post')], 'the card of the author').toEqual([true, false])
     for (const html of [reader, text]) expect(html).not.toMatch(/secret\.example|@example\.org/)
+  })
+
+  it('says how many a new status tells before it is set, and sets one of which nobody is told', async () => {
+    const { site, wish, send, get, at } = await open(engine)
+    const post = await wish('Dark mode')
+    const said = '1 person will be told: 1 on the page only.'
+    expect((await get(at(post))).text).toContain(said)
+    expect((await get(`/posts/${post.slug}/update`)).text).toContain(said)
+    for (const path of [at(post), `/posts/${post.slug}`, `/posts/${post.slug}/update`, `/posts/${post.slug}/edit`])
+      expect((await get(path)).text).toMatch(/type="checkbox" name="quiet"/)
+    await send(at(post, '/move'), { roadmapId: 'planned', quiet: 'true' })
+    await send(`/posts/${post.slug}/update`, { message: 'Soon', quiet: 'true' })
+    await send(`/posts/${post.slug}/status`, { roadmapId: '', quiet: 'true' })
+    await send(`/posts/${post.slug}/edit`, { title: 'Dark', roadmapId: 'planned', quiet: 'true' })
+    await send('/dashboard/posts/move', { ids: post.postId, roadmapId: 'none', quiet: 'true' })
+    const { events: changes } = await site.call(events.list, { action: 'post.updated', subject: post.postId })
+    const quiet = changes.map(({ details }) => details?.some(({ field, after }) => field === 'quiet' && after === 'true')) // prettier-ignore
+    expect(quiet).toEqual([true, true, true, true, true])
+    expect((await get(at(post), (await site.member(['dashboard:read'])).token)).text).not.toContain('name="quiet"')
   })
 
   it('changes status and board, and both can be undone', async () => {

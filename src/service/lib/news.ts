@@ -26,6 +26,9 @@ type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'created_at'> & {
   details: readonly FieldChange[]
 }
 
+/** Somebody who is told, and in which ways. */
+export type Reader = ReturnType<typeof toldHow> & { userId: string }
+
 /**
  * Tells everyone concerned of an event, each once, whatever is repeated. Nobody is told of what they did themselves, or of
  * what they may not read at this moment.
@@ -37,29 +40,29 @@ export async function tell(
 ): Promise<void> {
   const news = await newsOf(db, event)
   if (!news) return
-  const { notificationWays: site } = await readSettings(db)
-  const { post, by, kind, commentId, roadmapId, needs, only } = news
-  for await (const people of only === undefined ? followerIds(db, post.postId) : concerned(db, post.postId, only)) {
+  const { post, by, kind, commentId, roadmapId } = news
+  for await (const readers of readersOf(db, news, now)) {
     signal.throwIfAborted()
+    const row = { eventId: event.id, kind, postId: post.postId, commentId, roadmapId, actorId: by, createdAt: event.created_at, readAt: null } // prettier-ignore
+    if (readers.length > 0)
+      await insertNotifications(
+        db,
+        readers.map((how) => ({ ...row, ...how })),
+      )
+  }
+}
+
+/** Whom news are told at this moment, some at a time. */
+export async function* readersOf(db: Db, news: News, now: () => Date): AsyncGenerator<Reader[]> {
+  const { post, by, kind, needs, only } = news
+  const { notificationWays: site } = await readSettings(db)
+  for await (const people of only === undefined ? followerIds(db, post.postId) : concerned(db, post.postId, only)) {
     const others = people.filter((id) => id !== by)
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
-    const rows = receivers.flatMap((receiver) => {
+    yield receivers.flatMap((receiver) => {
       const how = toldHow(receiver, kind, { site, now: now() })
-      if (!how) return []
-      return {
-        userId: receiver.userId,
-        eventId: event.id,
-        kind,
-        postId: post.postId,
-        commentId,
-        roadmapId,
-        actorId: by,
-        createdAt: event.created_at,
-        readAt: null,
-        ...how,
-      }
+      return how ? [{ userId: receiver.userId, ...how }] : []
     })
-    if (rows.length > 0) await insertNotifications(db, rows)
   }
 }
 
@@ -102,22 +105,38 @@ const changed = ({ details }: Told, field: string): FieldChange | undefined =>
 /** A new status, with what the team said about it, or that alone. */
 async function statusNews(db: Db, event: Told): Promise<News | undefined> {
   const [status, message] = [changed(event, 'roadmap_id'), changed(event, 'update')]
-  if (!status && !message) return undefined
+  if ((!status && !message) || changed(event, 'quiet')) return undefined
   const post = await shownPost(db, event.subject_id)
   if (!post) return undefined
   const comment = typeof message?.after === 'string' ? await shownComment(db, message.after) : undefined
   // A status that was changed again has news of its own
   const isPresent = status !== undefined && post.roadmap_id !== null && post.roadmap_id === status.after
-  if (!comment && !isPresent) return undefined
-  const isPrivate = isPresent && post.roadmapDisplay !== 1
+  return toFollowers(post, {
+    by: event.actor_id ?? comment?.author_id ?? null, // at the command line, an update is the owner's
+    comment,
+    roadmap: isPresent ? { id: status.after as string, isPrivate: post.roadmapDisplay !== 1 } : undefined,
+  })
+}
+
+/** What a new status of a post, a message of the team, or both tell its followers. */
+export function toFollowers(
+  post: PostView,
+  { by, comment, roadmap }: { by: string | null; comment: { id: string } | undefined; roadmap: Status | undefined },
+): News | undefined {
+  if (!comment && !roadmap) return undefined
   return {
-    kind: isPresent ? 'status' : 'update',
+    kind: roadmap ? 'status' : 'update',
     post,
-    by: event.actor_id,
+    by,
     commentId: comment?.id ?? null,
-    roadmapId: isPresent ? post.roadmap_id : null,
-    needs: [...neededFor(post), ...(isPrivate && !comment ? (['roadmap:read'] as const) : [])],
+    roadmapId: roadmap?.id ?? null,
+    needs: [...neededFor(post), ...(roadmap?.isPrivate && !comment ? (['roadmap:read'] as const) : [])],
   }
+}
+
+interface Status {
+  id: string
+  isPrivate: boolean
 }
 
 /** Milliseconds. A comment that was held or hidden for longer is no news when it is shown. */

@@ -17,25 +17,34 @@ export const updateFields = {
       description: 'What the team says about it, as Markdown: shown above the comments; needs post:update',
     }),
   ),
+  quiet: Type.Optional(
+    Type.Boolean({ description: 'Tell nobody of the new status and the message; needs post:update' }),
+  ),
 }
 
 /** What the team says about a post, without HTML. */
 export interface Update {
   message?: string | undefined
+  /** Nobody is told. */
+  quiet?: boolean | undefined
 }
 
+/** What the event of a change of which nobody is told says. */
+export const QUIET = changeOf('quiet', null, true)
+
 /** The author of a post may change its text, but does not speak for the team. */
-export function assertSpeaks(actor: Actor, { message }: Update): void {
-  if (message && !can(actor, 'post:update')) throw notAllowed(['post:update'])
+export function assertSpeaks(actor: Actor, { message, quiet }: Update): void {
+  if ((message || quiet) && !can(actor, 'post:update')) throw notAllowed(['post:update'])
 }
 
 /** Adds the message to the comments, at the time of the change, and returns what its event says about it. */
 export async function announce(
   tx: Change,
   { postId, title, roadmap_id, updatedAt: at }: Pick<PostView, 'postId' | 'title' | 'roadmap_id' | 'updatedAt'>,
-  { message, isMoved }: Update & { isMoved: boolean },
+  { message, quiet = false, isMoved }: Update & { isMoved: boolean },
 ): Promise<FieldChange[]> {
-  if (!message) return []
+  const said = quiet ? [QUIET] : []
+  if (!message) return said
   const id = newId()
   await insertComment(tx.db, {
     id,
@@ -49,6 +58,6 @@ export async function announce(
     created_at: at,
     updated_at: at,
   })
-  tx.record('comment.created', id, title, undefined, [changeOf('official', null, 'update')])
-  return [changeOf('update', null, id)]
+  tx.record('comment.created', id, title, undefined, [changeOf('official', null, 'update'), ...said])
+  return [changeOf('update', null, id), ...said]
 }

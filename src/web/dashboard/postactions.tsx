@@ -34,10 +34,11 @@ export const decide = decides(formOf, (view, to, verb) =>
 export const move = action({
   operation: movePosts,
   page: formOf,
-  input: ({ params }, { roadmapId, boardId }) => ({
+  input: ({ params }, { roadmapId, boardId, quiet }) => ({
     ids: [params.slug],
     ...(roadmapId !== undefined && { roadmapId: roadmapId || null }),
     ...(boardId !== undefined && { boardId: boardId || null }),
+    ...(quiet && { quiet: quiet === 'true' }),
   }),
   done(view, { outcomes, changed, undo }, { roadmapId }): Outcome {
     if (outcomes.some(({ error }) => error)) return { to: listOf(view), flash: 'decidedNone' }

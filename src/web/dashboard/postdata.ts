@@ -1,5 +1,6 @@
 import { NIL } from 'uuid'
 import { AppError } from '../../core/errors.js'
+import { audience } from '../../service/audience.js'
 import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
 import * as labs from '../../service/labs.js'
@@ -74,6 +75,7 @@ export async function load(view: LiveView) {
     post,
     list,
     places,
+    audience: places && places.stages.length > 0 ? (await view.call(audience, named)).audience : undefined,
     moves: (await view.call(history, named)).history,
     own: (await view.call(reported, named)).reported,
     item: post.may.includes('spam') ? (await view.call(moderation.show, { id: post.postId })).item : undefined,

@@ -212,10 +212,11 @@ export const move = action({
   operation: movePosts,
   page: async () => postsPage,
   many,
-  input: (_view, { ids, boardId, roadmapId }) => ({
+  input: (_view, { ids, boardId, roadmapId, quiet }) => ({
     ids: listed(ids),
     ...(boardId && { boardId }),
     ...(roadmapId && { roadmapId }),
+    ...(quiet && { quiet: quiet === 'true' }),
   }),
   done: (_view, answer, { to }) => done(answer, to, 'postsChanged'),
 })

@@ -4,6 +4,7 @@ import * as votes from '../../service/votes.js'
 import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
+import { WillTell } from '../parts/audience.js'
 import { BoardField } from '../parts/boardfield.js'
 import { BoardChip, RoadmapChip } from '../parts/chip.js'
 import { Field, Form, Hidden, Submit } from '../parts/form.js'
@@ -32,7 +33,7 @@ export const Side = (props: Props) => (
   </div>
 )
 
-function Places({ view, post, places }: Props) {
+function Places({ view, post, places, audience }: Props) {
   const { t } = view
   const to = pathOf(view, post.slug, '/move')
   return (
@@ -47,7 +48,9 @@ function Places({ view, post, places }: Props) {
             chosen={post.roadmap ?? null}
             shortcut="m"
             isOpen={view.query.at === 'status'}
-          />
+          >
+            {audience ? <WillTell view={view} audience={audience} /> : null}
+          </StatusMenu>
         ) : post.roadmap ? (
           <RoadmapChip view={view} roadmap={post.roadmap} />
         ) : (

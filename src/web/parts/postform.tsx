@@ -4,6 +4,7 @@ import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
 import type { View } from '../kit/page.js'
 import { cameFrom } from '../kit/addresses.js'
+import { TellNobody } from './audience.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
 import { NameField } from './namefield.js'
@@ -102,6 +103,7 @@ export function PostForm({
       <BoardField view={view} boards={boards} value={values.boardId} />
       {similar ? <NameField view={view} /> : null}
       {roadmaps ? <RoadmapField view={view} roadmaps={roadmaps} value={values.roadmapId} /> : null}
+      {roadmaps && roadmaps.rows.length > 0 ? <TellNobody view={view} /> : null}
       <div class="buttons">
         <Submit>{submit}</Submit>
         <button type="submit" class="button plain" name="preview" value="yes" formnovalidate>

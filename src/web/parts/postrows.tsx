@@ -3,6 +3,7 @@ import type { Post } from '../../service/lib/postshapes.js'
 import { decideMany } from '../../service/moderationmany.js'
 import { withParameters } from '../kit/addresses.js'
 import type { View } from '../kit/page.js'
+import { TellNobody } from './audience.js'
 import { Form, Hidden, Summary } from './form.js'
 import { numberOf, PostTable } from './posttable.js'
 
@@ -80,6 +81,7 @@ export function PostRows({ view, path, rows, query, places }: RowsProps) {
           <>
             <Where name="roadmapId" label={t('filter.roadmap')} none={t('post.noRoadmap')} rows={places.roadmaps} />
             <Where name="boardId" label={t('filter.board')} none={t('post.noBoard')} rows={places.boards} />
+            {places.roadmaps.length > 0 ? <TellNobody view={view} /> : null}
             <button type="submit" class="button primary">
               {t('posts.move')}
             </button>

@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact'
 import type { View } from '../kit/page.js'
 import { StatusSwatch } from './chip.js'
+import { TellNobody } from './audience.js'
 import { Form } from './form.js'
 
 interface Stage {
@@ -16,6 +18,7 @@ export function StatusMenu({
   chosen,
   shortcut,
   isOpen = false,
+  children,
 }: {
   view: View
   to: string
@@ -25,6 +28,8 @@ export function StatusMenu({
   shortcut?: string
   /** Open from the start, with the focus in it. */
   isOpen?: boolean
+  /** What a new status does, above the buttons. */
+  children?: ComponentChildren
 }) {
   const { t } = view
   return (
@@ -35,6 +40,8 @@ export function StatusMenu({
         <span class="hidden">{t('post.changeStatus')}</span>
       </summary>
       <Form view={view} to={to}>
+        {children}
+        <TellNobody view={view} />
         {stages.map(({ name, url, color }) => (
           <button type="submit" name="roadmapId" value={url} aria-current={url === chosen?.url ? 'true' : undefined}>
             <StatusSwatch color={color} />

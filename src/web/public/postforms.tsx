@@ -183,6 +183,7 @@ export const update = action({
     contentMarkdown: form.contentMarkdown ?? '',
     boardId: form.boardId || null,
     ...(form.ifUpdatedAt && { ifUpdatedAt: form.ifUpdatedAt }),
+    ...(form.quiet && { quiet: form.quiet === 'true' }),
     ...(can('post:update') && form.roadmapId !== undefined && { roadmapId: form.roadmapId || null }),
   }),
   async before(view, form) {

@@ -213,7 +213,12 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
 export const setStatus = action({
   operation: service.update,
   page: async () => post,
-  input: ({ params }, { roadmapId }) => ({ id: params.slug, partial: true, roadmapId: roadmapId || null }),
+  input: ({ params }, { roadmapId, quiet }) => ({
+    id: params.slug,
+    partial: true,
+    roadmapId: roadmapId || null,
+    ...(quiet && { quiet: quiet === 'true' }),
+  }),
   done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'statusSet' }),
 })
 

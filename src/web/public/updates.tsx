@@ -1,7 +1,9 @@
+import { audience } from '../../service/audience.js'
 import * as service from '../../service/posts.js'
 import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect } from '../kit/page.js'
+import { TellNobody, WillTell } from '../parts/audience.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { Refused } from '../parts/refused.js'
@@ -11,17 +13,18 @@ import { postAt } from './posts.js'
 
 /** Where a post stands from now on, and what the team says about it. */
 export const postUpdate = page({
-  cache: 'actor',
+  cache: 'never',
   signedIn: true,
   forms: [service.update],
   async load(view) {
     const post = await postAt(view)
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
     const chosen = view.form.values.roadmapId ?? post.roadmap?.url
-    return { post, stages: await roadmapsWith(view, chosen).catch(() => roadmapsWith(view)) }
+    const stages = await roadmapsWith(view, chosen).catch(() => roadmapsWith(view))
+    return { post, stages, ...(await view.call(audience, { post_id: post.postId })) }
   },
   title: ({ t }, { post: { title } }) => t('update.of', { title }),
-  show: (view, { post, stages }) => (
+  show: (view, { post, stages, audience: told }) => (
     <div class="narrow">
       <h1>{view.t('update.of', { title: post.title })}</h1>
       <Summary view={view} />
@@ -39,6 +42,8 @@ export const postUpdate = page({
           hint={view.t('update.hint')}
           rows={6}
         />
+        <WillTell view={view} audience={told} />
+        <TellNobody view={view} />
         <div class="buttons">
           <Submit>{view.t('update.send')}</Submit>
           <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
@@ -53,11 +58,12 @@ export const postUpdate = page({
 export const update = action({
   operation: service.update,
   page: async () => postUpdate,
-  input: ({ params }, { roadmapId, message, ifUpdatedAt }) => ({
+  input: ({ params }, { roadmapId, message, quiet, ifUpdatedAt }) => ({
     id: params.slug,
     partial: true,
     ...(roadmapId !== undefined && { roadmapId: roadmapId || null }),
     ...(message && { message }),
+    ...(quiet && { quiet: quiet === 'true' }),
     ...(ifUpdatedAt && { ifUpdatedAt }),
   }),
   done: (view) => ({ to: cameFrom(view) ?? links.post(view.params.slug ?? ''), flash: 'updated' }),

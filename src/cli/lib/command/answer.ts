@@ -84,5 +84,7 @@ export async function saidOf<Out, Row>(
   if (loss !== undefined) return wouldLose(loss)
   const named = (await view.names?.(await connect(), input)) ?? ''
   const done = view.done(answer, input, { server: (await cli.config()).get('server'), removed, named })
-  return flags.dryRun && done !== undefined ? wouldHave(done) : done
+  if (!flags.dryRun || done === undefined) return done
+  const foretold = await view.foretells?.(await connect(), input)
+  return foretold === undefined ? wouldHave(done) : `${wouldHave(done)}\n${foretold}`
 }

@@ -49,6 +49,7 @@ interface Change<Out, Row> extends Creation<Out> {
     input: Values,
     about: { server: string | undefined; removed: Row | undefined; named: string },
   ): Done | undefined // printed to stderr after the change; undefined where nothing was to change
+  foretells?(this: void, call: Call, input: Values): Promise<string | undefined> // what else a dry run says
   names?(this: void, call: Call, input: Values): Promise<string> // what the change is about, read after it for `done`
   // Asked before data is lost; undefined if the operation will refuse.
   confirm?(this: void, call: Call, input: Values): Promise<Confirmation | undefined>

@@ -3,6 +3,12 @@ import { Option } from 'commander'
 /** The values of the fields of an operation, by name. */
 export type Values = Record<string, unknown>
 
+/** Flags of every command. A field with such a name has another flag. */
+const GLOBAL: ReadonlySet<string> = new Set(['quiet'])
+
+/** Where the parser keeps the value of a field. */
+export const attributeOf = (field: string): string => (GLOBAL.has(field) ? `field ${field}` : field)
+
 /** A flag that sets a field. Several flags may set the same field. */
 export class FieldOption extends Option {
   /** The flag that help shows beside this one. */
@@ -23,6 +29,6 @@ export class FieldOption extends Option {
   }
 
   override attributeName(): string {
-    return this.field
+    return attributeOf(this.field)
   }
 }

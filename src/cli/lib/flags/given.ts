@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../../../core/errors.js'
 import type { Field } from '../../../core/fields.js'
-import type { FieldOption, Values } from './fieldoption.js'
+import { attributeOf, type FieldOption, type Values } from './fieldoption.js'
 import { flagNames } from './options.js'
 
 interface Given {
@@ -17,10 +17,10 @@ export function givenValues({ leaf, fields, positional, joined }: Given): Values
   const opts = leaf.opts<Values>()
   const empty = leaf.registeredArguments.find((_, index) => leaf.args[index]?.trim() === '')
   if (empty) throw new AppError('USAGE', `<${empty.name()}> is empty.`)
-  const twice = fields.find(({ name }) => opts[name] !== undefined && positional.includes(name) && leaf.args.length >= positional.length) // prettier-ignore
+  const twice = fields.find(({ name }) => opts[attributeOf(name)] !== undefined && positional.includes(name) && leaf.args.length >= positional.length) // prettier-ignore
   if (twice) throw new AppError('USAGE', `Give <${leaf.registeredArguments.at(-1)?.name()}> as an argument or as an option, not both.`) // prettier-ignore
   const all = [
-    ...fields.map(({ name }) => [name, opts[name]]),
+    ...fields.map(({ name }) => [name, opts[attributeOf(name)]]),
     ...positional.map((name, index) => [
       name,
       name === joined?.name ? leaf.args.slice(index).join(joined.type === 'array' ? ',' : ' ') : leaf.args[index],
