@@ -23,7 +23,7 @@ export async function foretoldOf(call: Call, { id, roadmapId, message, quiet }: 
 }
 
 /** Such as `12 people: 9 by mail, 2 in a digest, 1 on the page only`. */
-export function toldText({ people, mail, digest, page }: Audience): string {
+function toldText({ people, mail, digest, page }: Audience): string {
   if (people === 0) return 'nobody'
   const ways = [mail > 0 && `${mail} by mail`, digest > 0 && `${digest} in a digest`, page > 0 && `${page} on the page only`] // prettier-ignore
   return `${people} ${people === 1 ? 'person' : 'people'}: ${ways.filter(Boolean).join(', ')}`

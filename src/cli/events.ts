@@ -35,6 +35,16 @@ const columns: Column<Event>[] = [
   { head: 'ADDRESS', field: 'address', text: (event) => event.address ?? '' },
 ]
 
+type Shown = Event & { told: Counts }
+type Counts = Record<'people' | 'page' | 'mail' | 'digest' | 'mailed' | 'read', number>
+
+const shownColumns: Column<Shown>[] = [
+  ...(columns as Column<Shown>[]),
+  { head: 'TOLD', field: 'told.people', text: ({ told }) => String(told.people), drop: 0 },
+  { head: 'MAILED', field: 'told.mailed', text: ({ told }) => String(told.mailed), drop: 2 },
+  { head: 'READ', field: 'told.read', text: ({ told }) => String(told.read), drop: 2 },
+]
+
 const id = (event: Event) => String(event.id)
 const defaults = { created: 'desc' } as const
 
@@ -65,6 +75,16 @@ export function register(group: Command, cli: Cli): void {
           )
         return follow({ terminal: cli.terminal, flags, format }, call, input)
       },
+    },
+    cli,
+  )
+  command(
+    group,
+    events.show,
+    {
+      usage: 'show <id>',
+      examples: ['events show 812'],
+      output: { columns: shownColumns, id, rows: ({ event, told }): readonly Shown[] => [{ ...event, told }] },
     },
     cli,
   )

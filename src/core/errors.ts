@@ -74,6 +74,7 @@ const CODES = {
   VIEW_LIMIT: { status: 409 },
   NOTIFICATION_NOT_FOUND: { status: 404 },
   MAIL_KEY_NOT_FOUND: { status: 404 },
+  EVENT_NOT_FOUND: { status: 404 },
   COMMENT_CANNOT_ANSWER: { status: 409 },
   TOTP_ENABLED: { status: 409 },
   TOTP_NOT_ENABLED: { status: 409 },

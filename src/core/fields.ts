@@ -16,7 +16,7 @@ import { plainText, withoutControls } from './text.js'
  * - `names`: the noun of what the text names, so that commands accept shorter names for it
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
- * - `condition`: says when to change something, not what to
+ * - `condition`: says when or how to change something, not what to
  * - `steady`: the orders of a list in which no change moves a row, so that its pages have each row once
  * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
  * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema

@@ -138,3 +138,33 @@ export async function holdersAmong(db: Db, userIds: readonly string[], permissio
           select 1 from totp where totp."userId" = users."userId" and totp."enabledAt" is not null))))`.execute(db)
   return new Set(rows.map(({ userId }) => userId))
 }
+
+export type ToldView = Awaited<ReturnType<typeof toldOfPost>>[number]
+
+/** How many people each event told about a post, of each kind, in no order; with `eventId` that event alone. */
+export function toldOfPost(db: Db, postId: string, eventId?: number) {
+  const counts = db
+    .selectFrom('notifications')
+    .select((eb) => [
+      'eventId',
+      'kind',
+      eb.fn.countAll<number>().as('people'),
+      eb.fn.sum<number>('isOnPage').as('page'),
+      ...(['now', 'digest'] as const).map((way) => eb.fn.sum<number>(eb.case().when('mail', '=', way).then(1).else(0).end()).as(way)), // prettier-ignore
+      eb.fn.count<number>('mailedAt').as('mailed'),
+      eb.fn.count<number>('readAt').as('read'),
+      eb.fn.min('createdAt').as('createdAt'),
+      eb.fn.min('actorId').as('actorId'),
+      eb.fn.min('commentId').as('commentId'),
+    ])
+    .where('postId', '=', postId)
+    .$if(eventId !== undefined, (query) => query.where('eventId', '=', eventId ?? 0))
+    .groupBy(['eventId', 'kind'])
+  return db
+    .selectFrom(counts.as('told'))
+    .leftJoin('users', 'users.userId', 'told.actorId')
+    .leftJoin('comments', 'comments.id', 'told.commentId')
+    .selectAll('told')
+    .select(['users.name', 'users.username', 'users.avatar', 'comments.is_internal as isInternal'])
+    .execute()
+}

@@ -3,6 +3,8 @@ import type { FieldChange } from '../core/details.js'
 import { asStored, isId } from '../core/ids.js'
 import { quoted, searchKey } from '../core/text.js'
 import { AppError } from '../core/errors.js'
+import { findComment } from '../db/comments.js'
+import { toldOfPost } from '../db/notifications.js'
 import { listEvents, MOST_READ, searchEvents, type NamedEvent } from '../db/events.js'
 import { can, type Actor } from './lib/access.js'
 import type { Context } from './lib/context.js'
@@ -10,6 +12,7 @@ import { operation } from './lib/operation.js'
 import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing } from './lib/paging.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER, findPerson, namingPeople } from './lib/people.js'
+import { counts, countsOf } from './lib/toldcounts.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const person = (description: string) =>
@@ -118,6 +121,34 @@ export const list = operation({
     return { events: rows.map((row) => toEvent(actor, row)), next: rows.at(-1)?.id ?? after ?? null, page_info }
   },
 })
+
+export const show = operation({
+  id: 'events.show',
+  summary: 'Show an event, and how many people were told of it',
+  http: 'GET /events/:id 200',
+  access: 'event:read',
+  sensitive: true,
+  errors: ['EVENT_NOT_FOUND'],
+  input: fields({
+    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, fromText: true, description: 'Id of the event' }),
+  }),
+  output: Type.Object({ event: Event, told: Type.Object(counts) }),
+  async run({ db, actor }, { id }) {
+    const [event] = await listEvents(db, {}, { created: 'desc', after: id + 1, limit: 1 })
+    if (event?.id !== id) throw new AppError('EVENT_NOT_FOUND', `There is no event ${id}.`)
+    const post = await postOf(db, event)
+    return {
+      event: toEvent(actor, event),
+      told: countsOf(post === undefined ? [] : await toldOfPost(db, post, id)),
+    }
+  },
+})
+
+/** The id of the post that an event is about, of which people may have been told. */
+async function postOf(db: Context['db'], { action, subject_id: id }: NamedEvent): Promise<string | undefined> {
+  if (action.startsWith('post.')) return id
+  return action.startsWith('comment.') ? (await findComment(db, id))?.post_id : undefined
+}
 
 /** Whether an event has a folded text in what a list shows of it. */
 const hasText =

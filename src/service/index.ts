@@ -33,6 +33,7 @@ import * as roles from './roles.js'
 import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import { told } from './told.js'
 import * as totp from './totp.js'
 import * as undos from './undos.js'
 import * as users from './users.js'
@@ -128,6 +129,7 @@ export const operations = [
   follows.unfollow,
   follows.followers,
   audience,
+  told,
   votes.list,
   votes.add,
   votes.remove,
@@ -194,5 +196,6 @@ export const operations = [
   notificationSettings.updateSite,
   names.find,
   events.list,
+  events.show,
   audit.verify,
 ] as unknown as readonly AnyOperation[] // each has its own types; the surfaces know only the schemas

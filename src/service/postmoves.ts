@@ -25,7 +25,7 @@ export const move = operation({
     roadmapId: Type.Optional(
       nullable('string', { description: 'Id or url of the roadmap; none or null for no roadmap', names: 'roadmap' }),
     ),
-    quiet: Type.Optional(Type.Boolean({ description: 'Tell nobody of the new status' })),
+    quiet: Type.Optional(Type.Boolean({ condition: true, description: 'Tell nobody of the new status' })),
   }),
   output: bulkOutput,
   async run(ctx, { ids, boardId, roadmapId, quiet = false }) {

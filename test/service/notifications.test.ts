@@ -6,6 +6,8 @@ import { actorOf } from '../../src/service/lib/sessions.js'
 import * as answers from '../../src/service/answers.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as events from '../../src/service/events.js'
+import { told } from '../../src/service/told.js'
 import * as follows from '../../src/service/follows.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as notifications from '../../src/service/notifications.js'
@@ -265,6 +267,31 @@ describe.each(engines)('notifications on %s', (engine) => {
     const rows = await w.site.db.selectFrom('notifications').select('mail').execute()
     const by = (way: 'now' | 'digest' | null) => rows.filter(({ mail }) => mail === way).length
     expect(said).toEqual({ people: rows.length, mail: by('now'), digest: by('digest'), page: by(null) })
+  })
+
+  it('the team reads who was told of what, and how many have read it', async () => {
+    const w = await world(engine)
+    const staff = await w.site.member(['post:update'], { email: 'staff@example.org' })
+    const reader = await w.site.member(['post:update', 'comment:view_internal', 'comment:create_internal'])
+    const call = w.as(staff)
+    await w.site.db.insertInto('notification_settings').values({ userId: w.bea.userId, ways: JSON.stringify({ status: 'digest' }) }).execute() // prettier-ignore
+    await w.site.db.updateTable('users').set({ isVerified: 1 }).where('userId', 'in', [w.ann.userId, w.bea.userId]).execute() // prettier-ignore
+    expect((await call(told, w.inPost)).told).toEqual([])
+    await call(posts.update, { id: w.post.postId, partial: true, roadmapId: w.shipped.id, message: 'It is there.' })
+    await w.run()
+    await w.as(w.ann)(notifications.read, {})
+    const { activity: note } = await w.as(reader)(comments.create, { ...w.inPost, body: 'Hm', is_internal: true })
+    await w.site.call(comments.create, { ...w.inPost, body: 'Yes', parent_id: note.id })
+    await w.run()
+    const ways = { people: 3, page: 2, mail: 1, digest: 1, mailed: 0, read: 1 }
+    const { told: rows } = await call(told, w.inPost)
+    expect(rows).toMatchObject([{ kind: 'status', user: { userId: staff.userId }, ...ways }])
+    expect((await w.as(reader)(told, w.inPost)).told).toMatchObject([{ kind: 'reply', people: 1 }, { kind: 'status' }])
+    expect((await w.site.http(`GET /posts/${w.post.postId}/notifications`, { token: w.ann.token })).status).toBe(403)
+    const shown = await w.site.call(events.show, { id: rows[0]?.event_id ?? 0 })
+    expect(shown).toMatchObject({ event: { action: 'post.updated' }, told: ways })
+    expect((await w.site.call(events.show, { id: 1 })).told.people).toBe(0)
+    await expect(w.site.call(events.show, { id: 1_000_000 })).rejects.toMatchObject({ code: 'EVENT_NOT_FOUND' })
   })
 
   it('are counted, read one by one or up to one, and are their own', async () => {

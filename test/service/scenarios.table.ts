@@ -140,6 +140,7 @@ export const table: Record<string, Row> = {
   'posts.follow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.unfollow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.audience': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
+  'posts.told': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.followers': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },
 
@@ -298,6 +299,7 @@ export const table: Record<string, Row> = {
 
   'audit.verify': { needs: 'owner' },
   'events.list': { needs: 'event:read', input: () => ({ limit: 100 }) },
+  'events.show': { needs: 'event:read', input: (w) => w.event() },
 }
 
 /** Operation, what it does, caller (a visitor, the owner, or a member with these permissions), input, and outcome. */

@@ -52,6 +52,7 @@ export async function makeWorld(engine: Engine) {
     const email = `${word()}@example.org`
     return { ...(await site.member([], { ...options, email })), email }
   }
+  const event = async () => ({ id: (await site.db.selectFrom('events').select('id').orderBy('id').limit(1).executeTakeFirstOrThrow()).id }) // prettier-ignore
   const post = async (by?: string | null, boardId: string | null = null) =>
     (await onBehalfOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
@@ -86,6 +87,7 @@ export async function makeWorld(engine: Engine) {
     secretPost,
     word,
     person,
+    event,
     post,
     board,
     roadmap,

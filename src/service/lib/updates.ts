@@ -18,7 +18,7 @@ export const updateFields = {
     }),
   ),
   quiet: Type.Optional(
-    Type.Boolean({ description: 'Tell nobody of the new status and the message; needs post:update' }),
+    Type.Boolean({ condition: true, description: 'Tell nobody of the new status and the message; needs post:update' }),
   ),
 }
 
@@ -30,7 +30,7 @@ export interface Update {
 }
 
 /** What the event of a change of which nobody is told says. */
-export const QUIET = changeOf('quiet', null, true)
+const QUIET = changeOf('quiet', null, true)
 
 /** The author of a post may change its text, but does not speak for the team. */
 export function assertSpeaks(actor: Actor, { message, quiet }: Update): void {

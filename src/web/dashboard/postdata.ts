@@ -10,6 +10,7 @@ import * as lists from '../../service/postlists.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import * as posts from '../../service/posts.js'
 import { reported } from '../../service/reports.js'
+import { told } from '../../service/told.js'
 import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
@@ -83,6 +84,7 @@ export async function load(view: LiveView) {
     voters: (await view.call(votes.list, { ...named, limit: VOTERS })).votes,
     isOnBehalf: (await view.call(labs.show, {})).labs.voteOnBehalf,
     log: reads.log ? (await view.call(events.list, { subject: post.postId, created: 'desc', limit: EVENTS })).events : undefined, // prettier-ignore
+    told: view.may(told) ? (await view.call(told, named)).told : undefined,
     ...(await neighboursOf(view, post.postId)),
   }
 }

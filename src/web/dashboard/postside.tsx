@@ -1,4 +1,5 @@
 import { SECTIONS } from '../kit/sections.js'
+import type { Told } from '../../service/told.js'
 import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
 import { withQuery } from '../kit/addresses.js'
@@ -29,6 +30,7 @@ export const Side = (props: Props) => (
     <Waits {...props} />
     <Author {...props} />
     <Voters {...props} />
+    <WasTold {...props} />
     <Log {...props} />
   </div>
 )
@@ -177,6 +179,42 @@ function Voters({ view, post, voters, isOnBehalf }: Props) {
       ) : null}
     </section>
   )
+}
+
+/** Events of which people were told that are shown. */
+const SHOWN = 8
+
+/** Who was told of what became of the post, the newest first. */
+function WasTold({ view, told }: Props) {
+  const { t } = view
+  if (!told) return null
+  return (
+    <section>
+      <h2>{t('told.title')}</h2>
+      {told.length === 0 ? <p class="soft">{t('told.nobody')}</p> : null}
+      <ul class="events">
+        {told.slice(0, SHOWN).map((row) => (
+          <li>
+            <strong>{t(`told.kind.${row.kind}`)}</strong> {row.user ? <bdi>{nameOf(view, row.user)}</bdi> : null}{' '}
+            <Time view={view} at={row.created_at} />
+            <div class="soft">{toldText(view, row)}</div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Such as `12 people: 9 by mail, 2 in a digest, 9 mails written, 4 read it`. */
+function toldText({ t, words }: View, { people, mail, digest, mailed, read }: Told): string {
+  const parts = [
+    mail > 0 && t('told.mail', { count: mail }),
+    digest > 0 && t('told.digest', { count: digest }),
+    mailed > 0 && t('told.written', { count: mailed }),
+    read > 0 && t('told.read', { count: read }),
+  ].filter((part) => part !== false)
+  const list = new Intl.ListFormat(words.language, { type: 'unit', style: 'short' })
+  return [t('told.people', { count: people }), list.format(parts)].filter(Boolean).join(': ')
 }
 
 /** What was done with the post. The links of an event are those of the log. */

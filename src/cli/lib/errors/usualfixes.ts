@@ -154,6 +154,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     VIEW_LIMIT: run('views list'),
     NOTIFICATION_NOT_FOUND: run('notifications list'),
     MAIL_KEY_NOT_FOUND: run('account notifications'),
+    EVENT_NOT_FOUND: run('events list'),
     COMMENT_CANNOT_ANSWER: of('comments show', 'COMMENT'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),

@@ -1,0 +1,56 @@
+import * as Type from 'typebox'
+import { KINDS } from '../core/notificationkinds.js'
+import { toldOfPost } from '../db/notifications.js'
+import { can, MODERATORS, type Actor } from './lib/access.js'
+import { operation } from './lib/operation.js'
+import { authorOf, PublicUser } from './lib/people.js'
+import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { counts, countsOf } from './lib/toldcounts.js'
+import { visiblePost } from './posts.js'
+
+/** Rows that an answer has at most. */
+const MOST = 100
+
+const Told = Type.Object({
+  event_id: Type.Integer({ description: 'Number of the event' }),
+  kind: oneOf(KINDS),
+  created_at: Type.String({ format: 'date-time' }),
+  user: Type.Union([PublicUser, Type.Null()], {
+    description: 'Who did it; null at the command line, and where the account is deleted',
+  }),
+  comment_id: nullable('string', { description: 'What was said' }),
+  ...counts,
+})
+export type Told = Type.Static<typeof Told>
+
+export const told = operation({
+  id: 'posts.told',
+  summary: 'List what people were told about a post, and in which ways, newest first; for the team',
+  http: 'GET /posts/:post_id/notifications 200',
+  access: 'post:update',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({ post_id: inPath('Id, slug or number of the post', 'post') }),
+  output: Type.Object({ told: Type.Array(Told, { description: `The newest ${MOST}` }) }),
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  async run(ctx, _input, { postId }) {
+    const rows = (await toldOfPost(ctx.db, postId)).filter((row) => mayKnow(ctx.actor, row))
+    return {
+      told: rows
+        .toSorted((one, other) => other.eventId - one.eventId || KINDS.indexOf(one.kind) - KINDS.indexOf(other.kind))
+        .slice(0, MOST)
+        .map((row) => ({
+          event_id: row.eventId,
+          kind: row.kind,
+          created_at: row.createdAt,
+          user: row.actorId === null ? null : authorOf(ctx, { ...row, userId: row.actorId }),
+          comment_id: row.commentId,
+          ...countsOf([row]),
+        })),
+    }
+  },
+})
+
+/** Internal notes and reports are for some of the team. */
+const mayKnow = (actor: Actor, { kind, isInternal }: { kind: string; isInternal: number | null }): boolean =>
+  (isInternal !== 1 || can(actor, 'comment:view_internal')) &&
+  (kind !== 'report' || MODERATORS.some((permission) => can(actor, permission)))
