@@ -4,7 +4,7 @@ import type { App } from './app/open.js'
 import { gzippedFile } from './core/built.js'
 import { AppError } from './core/errors.js'
 import { isMaintenanceRequested } from './db/maintenance.js'
-import type { Rates } from './core/limits.js'
+import type { Rate, Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
 import { Listener } from './http/listener.js'
@@ -59,6 +59,8 @@ interface Listening {
   rates: Rates
   /** Backups that are made now and then. */
   schedule?: Schedule | undefined
+  /** How many mails leave; null for no bound. */
+  mailRate?: Rate | null
   /** The folder of backups, and what is done with them when the owner asks. */
   backupWork?: (BackupWork & NonNullable<App['base']['backups']>) | undefined
   /** Of feedbackctl. */
@@ -83,6 +85,7 @@ export async function startDaemon(
     rates,
     schedule,
     backupWork,
+    mailRate = null,
     version,
     worker = 0,
   }: Listening,
@@ -108,7 +111,7 @@ export async function startDaemon(
   const url = urlOf(host, listener.port)
   const self: Presence = { url, version, worker }
   const present = presence(self, app.base.now())
-  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule, backupWork })], {
+  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule, backupWork, mailRate })], {
     db: app.db,
     now: app.base.now,
     log: server.log,

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { App, OpenOptions } from '../app/open.js'
 import type { Config } from '../config.js'
+import { rateOf } from '../core/limits.js'
 import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
@@ -87,6 +88,7 @@ async function runServer(
     pages: pagesOf(config),
     rates: ratesOf(config),
     schedule: await scheduleOf(config),
+    mailRate: rateOf(config.get('mail.rate') ?? 'off') ?? null,
     backupWork: (await import('../backup/work.js')).backupWork(config, cli.terminal.env),
     version,
     worker,

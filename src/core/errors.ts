@@ -111,6 +111,7 @@ const CODES = {
   AUDIT_FINDINGS: { status: 500, exit: 9 },
   MAIL_NOT_FOUND: { status: 404 },
   MAIL_NOT_WAITING: { status: 409 },
+  MAIL_NOT_SUPPRESSED: { status: 409 },
   DOCTOR_FINDINGS: { status: 500, exit: 9 },
   MAIL_TEST_FAILED: { status: 500, exit: 9 },
   COPY_DIFFERS: { status: 500, exit: 9 },

@@ -197,7 +197,7 @@ export const NOUNS = {
     details: {},
   },
   subject: { group: 'subjects' },
-  mail: { verbs: ['retried', 'cancelled', 'tested'] },
+  mail: { verbs: ['retried', 'cancelled', 'tested', 'resumed'] },
   site: {
     verbs: ['set_up', 'updated', 'secret_replaced', 'backup_requested', 'rehearsal_requested'],
     details: {

@@ -125,6 +125,10 @@ const SETTINGS = {
     check: (value) =>
       /^[^\r\n]*\S+@\S+$/.test(value) ? undefined : 'must be an e-mail address, with or without a name',
   },
+  'mail.rate': limit(
+    'how many mails leave, or off; those that somebody waits for, as to sign in, are not held back',
+    'off',
+  ),
   'site.url': {
     description: 'public address of the site; links in mail start with it',
     value: 'url',

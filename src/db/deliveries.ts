@@ -23,6 +23,19 @@ export interface Moment {
   now: string
   leaseLimit: string
   dueLimit: string
+  /** Whether only deliveries of priority 0 count. */
+  isUrgent?: boolean
+}
+
+/** When deliveries of a kind were sent since a time, ISO 8601. */
+export async function sentSince(db: Db, kind: DeliveryKind, since: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select('sentAt')
+    .where('kind', '=', kind)
+    .where('sentAt', '>', since)
+    .execute()
+  return rows.flatMap(({ sentAt }) => sentAt ?? [])
 }
 
 /** Only reads, so that polling does not block writers. */
@@ -31,12 +44,13 @@ export async function isDue(db: Db, moment: Moment): Promise<boolean> {
   return row !== undefined
 }
 
-const free = (db: Db, { kind, now, leaseLimit, dueLimit }: Moment) =>
+const free = (db: Db, { kind, now, leaseLimit, dueLimit, isUrgent = false }: Moment) =>
   db
     .selectFrom('deliveries')
     .select('deliveryId')
     .where('kind', '=', kind)
     .where('dueAt', 'is not', null)
+    .$if(isUrgent, (query) => query.where('priority', '=', 0))
     // What was never tried, or whose attempt never ended, has no delay
     .where((eb) =>
       eb.or([
@@ -54,8 +68,9 @@ const free = (db: Db, { kind, now, leaseLimit, dueLimit }: Moment) =>
     .limit(1)
 
 /**
- * Leases the oldest due delivery of a kind, of the first priority that has one, and counts the attempt. Returns undefined if none is free. The update checks
- * the lease again: if two processes choose the same delivery, the second updates no row.
+ * Leases the oldest due delivery of a kind, of the first priority that has one, and counts the attempt. Returns undefined
+ * if none is free. The update checks the lease again: if two processes choose the same delivery, the second updates no
+ * row.
  */
 export const leaseDelivery = (
   db: Db,

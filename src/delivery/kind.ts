@@ -1,5 +1,5 @@
 import type { DeliveryKind } from '../core/deliverykinds.js'
-import type { DeliveryRow } from '../db/tables.js'
+import type { Db, DeliveryRow } from '../db/tables.js'
 
 /** The delay after the first, second, … failed attempt, of which the last is repeated, and the number of attempts. */
 export interface Backoff {
@@ -27,6 +27,15 @@ export interface Kind<Settings> {
     reachable: string
   }
   open(this: void, settings: Settings): Promise<Carrier>
+  /** Called after a delivery was sent. */
+  sent?(this: void, db: Db, delivery: DeliveryRow): Promise<void>
+  /** Called after the receiver refused a delivery for good. */
+  refused?(
+    this: void,
+    db: Db,
+    delivery: DeliveryRow,
+    refusal: { error: Error; reason: string; at: string },
+  ): Promise<void>
 }
 
 export interface Carrier {

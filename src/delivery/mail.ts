@@ -1,5 +1,13 @@
+import { clearBounces, recordBounce } from '../db/mailbounces.js'
 import type { Db } from '../db/tables.js'
-import { openTransport, verdictOf, type Letter, type MailSettings, type Transport } from '../mail/transport.js'
+import {
+  isBounce,
+  openTransport,
+  verdictOf,
+  type Letter,
+  type MailSettings,
+  type Transport,
+} from '../mail/transport.js'
 import type { Carrier, Kind } from './kind.js'
 import { enqueue } from './queue.js'
 
@@ -20,16 +28,28 @@ export const mail: Kind<MailSettings> = {
     reachable: 'the mail server responds again',
   },
   open: async (settings) => carrierOf(await openTransport(settings)),
+  sent: (db, { recipient }) => clearBounces(db, recipient),
+  refused: async (db, { recipient }, { error, reason, at }) => {
+    if (isBounce(error)) await recordBounce(db, { address: recipient, reason, at, most: MOST_BOUNCES })
+  },
 }
 
+/** After so many refusals of an address, no notification is mailed there. */
+const MOST_BOUNCES = 3
+
 export const carrierOf = (transport: Transport): Carrier => ({
-  send: ({ deliveryId, recipient, subject, text, html }) =>
-    transport.send({ mailId: deliveryId, recipient, subject, text, html }),
+  send: ({ deliveryId, recipient, subject, text, html, headers }) =>
+    transport.send({ mailId: deliveryId, recipient, subject, text, html, headers: headers === null ? {} : JSON.parse(headers) }), // prettier-ignore
   verdictOf,
   verify: () => transport.verify(),
   close: () => transport.close(),
 })
 
-/** Queues a mail, in the caller's transaction, and returns its id. */
-export const queueMail = (db: Db, now: Date, letter: Omit<Letter, 'mailId'>): Promise<string> =>
-  enqueue(db, now, { kind: mail.name, ...letter })
+/** Queues a mail, in the caller's transaction, and returns its id. Those of priority 0 leave first. */
+export const queueMail = (
+  db: Db,
+  now: Date,
+  letter: Omit<Letter, 'mailId' | 'headers'>,
+  { priority = 0, headers }: { priority?: number; headers?: Letter['headers'] } = {},
+): Promise<string> =>
+  enqueue(db, now, { kind: mail.name, ...letter, priority, headers: headers ? JSON.stringify(headers) : null })

@@ -15,6 +15,7 @@ import {
 import type { Db, DeliveryRow, Tables } from '../db/tables.js'
 import { reasonOf } from '../mail/reasons.js'
 import type { Backoff, Carrier, Kind } from './kind.js'
+import type { RateWindow } from './rate.js'
 
 /** The lifetime of a lease that is not renewed, and so the delay of a delivery whose process was killed. */
 export const LEASE_MS = 15_000
@@ -27,7 +28,10 @@ const RECORD_RETRY_MS = 500
 const PATIENCE_MS = 1_000
 const MAX_CONCURRENT = 10
 
-type Content = Pick<Insertable<Tables['deliveries']>, 'kind' | 'recipient' | 'subject' | 'text' | 'html'>
+type Content = Pick<
+  Insertable<Tables['deliveries']>,
+  'kind' | 'recipient' | 'subject' | 'text' | 'html' | 'priority' | 'headers'
+>
 
 /** Adds a delivery to the queue, in the caller's transaction, and returns its id. It sends nothing. */
 export async function enqueue(db: Db, now: Date, content: Content): Promise<string> {
@@ -36,7 +40,7 @@ export async function enqueue(db: Db, now: Date, content: Content): Promise<stri
   return deliveryId
 }
 
-type KindOf = Pick<Kind<never>, 'name' | 'backoff'>
+type KindOf = Pick<Kind<never>, 'name' | 'backoff' | 'sent' | 'refused'>
 
 export interface Attempt {
   delivery: DeliveryRow
@@ -52,6 +56,8 @@ interface Sender {
   /** Called whenever something that was delivered could not be recorded. Recording is then retried. */
   onUnrecorded?: (delivery: DeliveryRow, error: AppError) => void
   patience?: number
+  /** Bounds how many leave. Those of priority 0 do not wait for it, but count. Absent: no bound. */
+  rate?: RateWindow
 }
 
 /**
@@ -81,11 +87,13 @@ export async function* deliver(db: Db, sender: Sender): AsyncGenerator<Attempt> 
 }
 
 /** Whether something of a kind could be sent now. */
-export const isAnyDue = (db: Db, kind: KindOf, now: Date): Promise<boolean> => isDue(db, momentOf(kind, now))
+export const isAnyDue = (db: Db, kind: KindOf, now: Date, rate?: RateWindow): Promise<boolean> =>
+  isDue(db, { ...momentOf(kind, now), isUrgent: rate?.isFull(now) ?? false })
 
-async function leaseNext(db: Db, { kind, now }: Sender, lease: string): Promise<DeliveryRow | undefined> {
-  if (!(await isAnyDue(db, kind, now()))) return undefined
-  return leaseDelivery(db, { ...momentOf(kind, now()), until: later(now(), LEASE_MS), lease })
+async function leaseNext(db: Db, { kind, now, rate }: Sender, lease: string): Promise<DeliveryRow | undefined> {
+  if (!(await isAnyDue(db, kind, now(), rate))) return undefined
+  const isUrgent = rate?.isFull(now()) ?? false
+  return leaseDelivery(db, { ...momentOf(kind, now()), isUrgent, until: later(now(), LEASE_MS), lease })
 }
 
 /** Another server's clock may be ahead by as long as a lease. */
@@ -112,10 +120,12 @@ async function attempt(db: Db, sender: Sender, delivery: DeliveryRow, lease: str
   try {
     const error = await failureOf(carrier.send(delivery))
     if (!error) {
+      sender.rate?.count(now())
       await retryUntilRecorded(
         () => recordSent(db, delivery.deliveryId, now().toISOString()),
         (error) => onUnrecorded?.(delivery, error),
       )
+      await kind.sent?.(db, delivery).catch(() => {}) // the next one that is sent does
       return { delivery }
     }
     const verdict = carrier.verdictOf(error)
@@ -124,7 +134,9 @@ async function attempt(db: Db, sender: Sender, delivery: DeliveryRow, lease: str
       return { delivery, error, isUnreachable: true }
     }
     const backoff = kind.backoff[verdict === 'none' ? 'deferred' : verdict]
-    await recordFailure(db, lease, reasonOf(error), nextAttemptAt(now(), delivery.attempts, backoff))
+    const reason = reasonOf(error)
+    await recordFailure(db, lease, reason, nextAttemptAt(now(), delivery.attempts, backoff))
+    if (verdict === 'refused') await kind.refused?.(db, delivery, { error, reason, at: now().toISOString() })
     return { delivery, error }
   } finally {
     clearInterval(renewing)

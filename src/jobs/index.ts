@@ -1,9 +1,12 @@
+import type { Rate } from '../core/limits.js'
 import type { DeliverySettings } from '../delivery/kinds.js'
+import type { Context } from '../service/lib/context.js'
 import { backups, type Schedule } from './backups.js'
 import { backupTasks, type BackupWork } from './backuptasks.js'
 import { rowChanges } from './rowchanges.js'
 import { couriers } from './courier.js'
 import { limits } from './limits.js'
+import { notificationMails } from './notificationmails.js'
 import { notifications } from './notifications.js'
 import type { Job } from './runner.js'
 import { seals } from './seals.js'
@@ -13,14 +16,22 @@ import { sessions } from './sessions.js'
 export const jobsOf = ({
   schedule,
   backupWork,
+  mailRate = null,
   ...settings
-}: DeliverySettings & { schedule?: Schedule | undefined; backupWork?: BackupWork | undefined }): Job[] => [
+}: DeliverySettings &
+  Pick<Context, 'siteUrl' | 'siteLanguage'> & {
+    schedule?: Schedule | undefined
+    backupWork?: BackupWork | undefined
+    /** How many mails leave; null for no bound. */
+    mailRate?: Rate | null
+  }): Job[] => [
   rowChanges,
   limits,
   seals,
   sessions,
-  notifications,
+  notifications({ isMailed: settings.mail !== null }),
+  ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),
-  ...couriers(settings),
+  ...couriers(settings, { mail: mailRate }),
 ]

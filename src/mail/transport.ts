@@ -17,6 +17,8 @@ export interface Letter {
   subject: string
   text: string
   html: string
+  /** Beside those that every mail has. */
+  headers?: Readonly<Record<string, string>>
 }
 
 export interface Transport {
@@ -36,6 +38,10 @@ export function verdictOf(error: Error): 'refused' | 'deferred' | 'none' {
   if (!['RCPT TO', 'DATA'].includes(command) || responseCode < 400 || responseCode === 421) return 'none'
   return permanent ? 'refused' : 'deferred'
 }
+
+/** Whether the server refused the address for good, and not what the letter says. */
+export const isBounce = (error: Error): boolean =>
+  (error as NodemailerError).command === 'RCPT TO' && verdictOf(error) === 'refused'
 
 export async function openTransport({ url, from }: MailSettings): Promise<Transport> {
   const nodemailer = await import('nodemailer')
@@ -65,7 +71,7 @@ export const messageOf = (from: string, letter: Letter): SendMailOptions => ({
   html: letter.html,
   // Every attempt has the same Message-ID, so that a receiver can discard a second delivery.
   messageId: `<${letter.mailId}@${from.replace(/^.*@|>$/g, '') || 'localhost'}>`,
-  headers: { 'Auto-Submitted': 'auto-generated' },
+  headers: { 'Auto-Submitted': 'auto-generated', ...letter.headers },
   signal: AbortSignal.timeout(MAX_SEND_MS), // for a server that goes on sending, but never responds
 })
 

@@ -186,6 +186,8 @@ export const operations = [
   mails.test,
   mails.retry,
   mails.cancel,
+  mails.suppressed,
+  mails.unsuppress,
   labs.show,
   labs.update,
   settings.blockedDomains,

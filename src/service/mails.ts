@@ -1,9 +1,11 @@
 import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { countSuppressed, deleteBounces, findSuppressed, listSuppressed } from '../db/mailbounces.js'
 import { findUser } from '../db/users.js'
 import { change } from './lib/change.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
-import { pageKeys } from './lib/paging.js'
+import { pageFields, pageKeys, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -84,4 +86,54 @@ export const test = operation({
       return { recipient: user.email }
     })
   },
+})
+
+const Suppressed = Type.Object({
+  userId: Type.String({ format: 'uuid' }),
+  email: Type.String(),
+  bounces: Type.Integer({ description: 'How often the mail server refused the address' }),
+  reason: Type.String({ description: 'Its words, the last time' }),
+  suppressedAt: Type.String({ format: 'date-time' }),
+})
+export type Suppressed = Type.Static<typeof Suppressed>
+
+const SUPPRESSED: Listing<Suppressed> = { row: 'address', rows: 'Addresses', id: 'userId', size: 100 }
+
+export const suppressed = operation({
+  id: 'mails.suppressed',
+  summary: 'List the addresses to which no notification is mailed, as the mail server refused them, the latest first',
+  http: 'GET /mails/suppressed 200',
+  access: 'owner',
+  sensitive: true,
+  errors: [],
+  input: fields(pageFields(SUPPRESSED)),
+  output: Type.Object({ suppressed: Type.Array(Suppressed), total_count: Type.Integer(), ...uncountedKeys }),
+  async run({ db }, page) {
+    const { rows, keys } = await uncountedPage(SUPPRESSED, page, {
+      find: (after) => findSuppressed(db, after),
+      read: (slice) => listSuppressed(db, slice),
+      show: async (found) => found,
+    })
+    return { suppressed: rows, total_count: await countSuppressed(db), ...keys }
+  },
+})
+
+export const unsuppress = operation({
+  id: 'mails.unsuppress',
+  summary: 'Mail notifications to an address again that the mail server refused',
+  http: 'DELETE /mails/suppressed/:user 200',
+  access: 'owner',
+  sensitive: true,
+  errors: ['USER_NOT_FOUND', 'MAIL_NOT_SUPPRESSED'],
+  input: fields({ user: inPath('Id, e-mail address or user name of the user', 'user') }),
+  output: Type.Object({ email: Type.String() }),
+  run: (ctx, { user: given }) =>
+    change(ctx, async (tx) => {
+      const user = await findUser(tx.db, given)
+      if (!user) throw userNotFound()
+      if (!(await deleteBounces(tx.db, user.userId)))
+        throw new AppError('MAIL_NOT_SUPPRESSED', `The mail server does not refuse ${user.email}. Nothing was changed.`)
+      tx.record('mail.resumed', user.userId)
+      return { email: user.email }
+    }),
 })

@@ -152,6 +152,7 @@ it('every list with pages declares its order, or has one of its own and says so'
     'notifications.list', // newest first
     'posts.followers', // those whose accounts are oldest first
     'roadmaps.list',
+    'mails.suppressed', // the latest first
   ])
   const { run } = await makeMachine('sqlite')
   expect((await run('roadmaps list --help')).stdout).toContain('in their own order')

@@ -103,6 +103,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'mail test': { args: '--to ada@example.org' },
   'mail queue retry': { args: '--all' },
   'mail queue cancel': { args: 'x --yes', code: 3 },
+  'mail suppressed remove': { args: 'grace@example.org', code: 5 },
   'owner link': { args: '' },
   'owner reset': { args: '--password-stdin', stdin: PASSWORD },
   'owner promote': { args: 'grace@example.org --yes' },

@@ -330,6 +330,7 @@ export const UNSHOWN = [
   'mails.test',
   'mails.retry',
   'mails.cancel',
+  'mails.unsuppress',
   'settings.setBlockedDomains',
   'settings.blockDomains',
   'settings.unblockDomains',

@@ -26,7 +26,8 @@ const KEY = 'k'.repeat(32)
 async function world(engine: Engine) {
   const site = await makeSite(engine)
   await site.owner()
-  const run = async () => void (await job.run({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
+  const { run: handle } = job({ isMailed: true })
+  const run = async () => void (await handle({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
   const [ann, bea] = [await site.member([], { email: 'ann@example.org' }), await site.member([], { email: 'bea@example.org' })] // prettier-ignore
   await site.db.updateTable('users').set({ isVerified: 1 }).execute()
   const as = ({ token: its }: { token: string }): Call => async (...request) => site.callAs(await actorOf(`Bearer ${its}`, site.base))(...request) // prettier-ignore

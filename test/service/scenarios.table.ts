@@ -289,6 +289,8 @@ export const table: Record<string, Row> = {
   'mails.test': { needs: 'owner', differs: true },
   'mails.retry': { needs: 'owner', input: (w) => w.waitingMail() },
   'mails.cancel': { needs: 'owner', input: (w) => w.waitingMail() },
+  'mails.suppressed': { needs: 'owner' },
+  'mails.unsuppress': { needs: 'owner', input: (w) => w.suppressed() },
   'labs.update': { needs: 'settings:update', input: () => ({ voteOnBehalf: true }) },
   'settings.blockedDomains': { needs: 'settings:read' },
   'settings.setBlockedDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },

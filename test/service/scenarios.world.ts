@@ -200,6 +200,12 @@ export async function makeWorld(engine: Engine) {
       const newest = site.db.selectFrom('deliveries').select('deliveryId').orderBy('deliveryId', 'desc')
       return { mailId: (await newest.executeTakeFirstOrThrow()).deliveryId }
     },
+    async suppressed() {
+      const { userId } = await site.member()
+      const at = site.clock.now.toISOString()
+      await site.db.insertInto('mail_bounces').values({ userId, bounces: 3, reason: '550', bouncedAt: at, suppressedAt: at }).execute() // prettier-ignore
+      return { user: userId }
+    },
     async blockedDomain() {
       const domain = `${word()}.example`
       await call(settings.blockDomains, { domains: [domain] })

@@ -25,16 +25,27 @@ export function excerptOf(markdown: string, length = LENGTH): string {
 /** Between blocks, items of a list and rows of a table. */
 const BETWEEN = ' · '
 
+/** The words of a text without its Markdown, at most `length` characters, with an empty line between blocks. For mails. */
+export function proseOf(markdown: string, length: number): string {
+  const text = textOf(parser.parse(markdown.slice(0, length * READ_PER_CHARACTER), {}), '\n\n')
+  const plain = text.replaceAll(/[^\S\n]+/g, ' ').replaceAll(/\n{3,}/g, '\n\n').trim() // prettier-ignore
+  if (plain.length <= length) return plain
+  return `${plain
+    .slice(0, length)
+    .replace(/\s\S*$/, '')
+    .toWellFormed()}…`
+}
+
 /** The words of parsed Markdown. */
-function textOf(tokens: readonly Token[]): string {
+function textOf(tokens: readonly Token[], betweenBlocks = BETWEEN): string {
   const parts: string[] = []
-  let [between, isInRow] = [BETWEEN, false]
+  let [between, isInRow] = [betweenBlocks, false]
   for (const { type, content, children } of tokens) {
-    if (type === 'tr_open' || type === 'tr_close') [between, isInRow] = [BETWEEN, type === 'tr_open']
+    if (type === 'tr_open' || type === 'tr_close') [between, isInRow] = [betweenBlocks, type === 'tr_open']
     const words = type === 'inline' ? inlineText(children ?? []) : BLOCKS.has(type) ? content : ''
     if (words.trim() === '') continue
     parts.push(between, words)
-    between = isInRow ? ' ' : BETWEEN
+    between = isInRow ? ' ' : betweenBlocks
   }
   return parts.slice(1).join('')
 }

@@ -2,7 +2,7 @@ import { LANGUAGES } from '../../core/language.js'
 import { readSettings } from '../../db/settings.js'
 import type { UserRow } from '../../db/tables.js'
 import { queueMail } from '../../delivery/mail.js'
-import type { Look } from '../../mail/templates.js'
+import type { Look } from '../../mail/frame.js'
 import type { Context } from './context.js'
 import { oneTimeToken } from './tokens.js'
 

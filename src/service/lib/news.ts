@@ -36,12 +36,12 @@ export type Reader = ReturnType<typeof toldHow> & { userId: string }
 export async function tell(
   db: Db,
   event: Told,
-  { now, signal }: { now: () => Date; signal: AbortSignal },
+  { now, signal, isMailed }: { now: () => Date; signal: AbortSignal; isMailed: boolean },
 ): Promise<void> {
   const news = await newsOf(db, event)
   if (!news) return
   const { post, by, kind, commentId, roadmapId } = news
-  for await (const readers of readersOf(db, news, now)) {
+  for await (const readers of readersOf(db, news, { now, isMailed })) {
     signal.throwIfAborted()
     const row = { eventId: event.id, kind, postId: post.postId, commentId, roadmapId, actorId: by, createdAt: event.created_at, readAt: null } // prettier-ignore
     if (readers.length > 0)
@@ -52,15 +52,19 @@ export async function tell(
   }
 }
 
-/** Whom news are told at this moment, some at a time. */
-export async function* readersOf(db: Db, news: News, now: () => Date): AsyncGenerator<Reader[]> {
+/** Whom news are told at this moment, some at a time. `isMailed` is whether the site sends mail. */
+export async function* readersOf(
+  db: Db,
+  news: News,
+  { now, isMailed }: { now: () => Date; isMailed: boolean },
+): AsyncGenerator<Reader[]> {
   const { post, by, kind, needs, only } = news
   const { notificationWays: site } = await readSettings(db)
   for await (const people of only === undefined ? followerIds(db, post.postId) : concerned(db, post.postId, only)) {
     const others = people.filter((id) => id !== by)
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
     yield receivers.flatMap((receiver) => {
-      const how = toldHow(receiver, kind, { site, now: now() })
+      const how = toldHow(receiver, kind, { site, now: now(), isMailed })
       return how ? [{ userId: receiver.userId, ...how }] : []
     })
   }

@@ -165,13 +165,13 @@ export async function saveChoices(tx: Change, userId: string, input: Given): Pro
 }
 
 /** What waits to be mailed goes the way that its receiver has by now. */
-async function followChoices({ db, now }: Change, userId: string): Promise<void> {
+async function followChoices({ db, now, mail }: Change, userId: string): Promise<void> {
   const [receiver] = await receiversAmong(db, [userId]) // none where they are blocked
   const { notificationWays: site } = await readSettings(db)
   for (const topic of NOTIFICATION_TOPICS) {
     const kinds = KINDS.filter((kind) => topicOf(kind) === topic)
     const [kind] = kinds
-    const told = receiver && kind && toldHow(receiver, kind, { site, now: now() })
+    const told = receiver && kind && toldHow(receiver, kind, { site, now: now(), isMailed: mail !== null })
     await movePendingMails(db, userId, kinds, {
       isOnPage: told?.isOnPage === 1,
       mail: told?.mail ?? null,

@@ -20,14 +20,17 @@ export interface Told {
   mailAt: string | null
 }
 
-/** How a receiver is told of a kind of thing; undefined where in no way. `site` are the defaults of the site, as stored. */
+/**
+ * How a receiver is told of a kind of thing; undefined where in no way. `site` are the defaults of the site, as stored;
+ * `isMailed` is whether the site sends mail.
+ */
 export function toldHow(
   { settings, isVerified, isOwner, isSuppressed }: Receiver,
   kind: NotificationKind,
-  { site, now }: { site: string; now: Date },
+  { site, now, isMailed }: { site: string; now: Date; isMailed: boolean },
 ): Told | undefined {
   const ways = effectiveWays(site, settings?.ways)[topicOf(kind)]
-  const isReachable = (isVerified === 1 || isOwner === 1) && !isSuppressed
+  const isReachable = isMailed && (isVerified === 1 || isOwner === 1) && !isSuppressed
   const mail = isReachable ? mailOf(ways) : null
   if (!mail && !isOnPage(ways)) return undefined
   return { isOnPage: isOnPage(ways) ? 1 : 0, mail, mailAt: mail && mailTime(mail, { now, settings }) }

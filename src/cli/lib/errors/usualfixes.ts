@@ -199,6 +199,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
     MAIL_NOT_FOUND: run('mail queue list --sent'),
     MAIL_NOT_WAITING: run('mail queue list --sent'),
+    MAIL_NOT_SUPPRESSED: run('mail suppressed list'),
     DOCTOR_FINDINGS: error.reason === 'by-hand' || args.includes('--fix') ? ['Do what each finding says.'] : again(withOptions(args, '--fix')), // prettier-ignore
     MAIL_TEST_FAILED: missing,
     COPY_DIFFERS: later,

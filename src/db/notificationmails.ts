@@ -1,0 +1,87 @@
+import type { Db } from './tables.js'
+
+/** Whether a mail about notifications is to be written. */
+export async function isMailDue(db: Db, now: string): Promise<boolean> {
+  const row = await db.selectFrom('notifications').select('userId').where('mailAt', '<=', now).limit(1).executeTakeFirst() // prettier-ignore
+  return row !== undefined
+}
+
+/** Some people to whom a mail is to be written, those who waited longest first. `most` bounds the rows that are read. */
+export async function peopleToMail(db: Db, now: string, most: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('notifications')
+    .select('userId')
+    .where('mailAt', '<=', now)
+    .orderBy('mailAt')
+    .limit(most)
+    .execute()
+  return [...new Set(rows.map(({ userId }) => userId))]
+}
+
+export type PendingMail = Awaited<ReturnType<typeof pendingMails>>[number]
+
+/** All that waits to be mailed to some people, due or not, in the order of events, with what the mail says of it. */
+export const pendingMails = (db: Db, userIds: readonly string[]) =>
+  db
+    .selectFrom('notifications')
+    .innerJoin('posts', 'posts.postId', 'notifications.postId')
+    .leftJoin('comments', 'comments.id', 'notifications.commentId')
+    .leftJoin('roadmaps', 'roadmaps.id', 'notifications.roadmapId')
+    .leftJoin('users as actors', 'actors.userId', 'notifications.actorId')
+    .leftJoin('follows', (join) =>
+      join
+        .onRef('follows.postId', '=', 'notifications.postId')
+        .onRef('follows.userId', '=', 'notifications.userId')
+        .on('follows.isFollowing', '=', 0),
+    )
+    .selectAll('notifications')
+    .select([
+      'posts.number',
+      'posts.title',
+      'posts.slug',
+      'posts.display',
+      'posts.is_spam',
+      'posts.roadmap_id as presentRoadmapId',
+    ]) // prettier-ignore
+    .select(['comments.body', 'comments.is_internal as isInternal', 'comments.is_spam as isCommentSpam'])
+    .select(['roadmaps.name as roadmapName', 'roadmaps.color as roadmapColor', 'roadmaps.display as roadmapDisplay'])
+    .select(['actors.name as actorName', 'actors.username as actorUsername', 'follows.isFollowing as isMuted'])
+    .where('notifications.userId', 'in', userIds)
+    .where('notifications.mailAt', 'is not', null)
+    .orderBy('notifications.userId')
+    .orderBy('notifications.eventId')
+    .execute()
+
+/** Of the people to whom a mail is written. Those who are blocked, or whose address is not confirmed, are left out. */
+export const receiversOfMail = (db: Db, userIds: readonly string[]) =>
+  db
+    .selectFrom('users')
+    .leftJoin('mail_bounces', 'mail_bounces.userId', 'users.userId')
+    .select(['users.userId', 'users.email', 'users.name', 'users.language'])
+    .where('users.userId', 'in', userIds)
+    .where('users.isBlocked', '=', 0)
+    .where((eb) => eb.or([eb('users.isVerified', '=', 1), eb('users.isOwner', '=', 1)]))
+    .where('mail_bounces.suppressedAt', 'is', null)
+    .execute()
+
+/** Marks what waits of a person as done. Returns the ids of the events that nobody else has marked meanwhile. */
+export async function claimPending(db: Db, userId: string, eventIds: readonly number[]): Promise<Set<number>> {
+  const rows = await db
+    .updateTable('notifications')
+    .set({ mailAt: null })
+    .where('userId', '=', userId)
+    .where('eventId', 'in', eventIds)
+    .where('mailAt', 'is not', null)
+    .returning('eventId')
+    .execute()
+  return new Set(rows.map(({ eventId }) => eventId))
+}
+
+/** Records that a mail was written about events. */
+export const recordMailed = (db: Db, userId: string, eventIds: readonly number[], at: string) =>
+  db
+    .updateTable('notifications')
+    .set({ mailedAt: at })
+    .where('userId', '=', userId)
+    .where('eventId', 'in', eventIds)
+    .execute()

@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { groupedBy } from '../../core/grouped.js'
+import { LANGUAGES } from '../../core/language.js'
+import { proseOf } from '../../core/markdown/excerpt.js'
+import type { Permission } from '../../core/permissions.js'
+import { transaction } from '../../db/connect.js'
+import {
+  claimPending,
+  pendingMails,
+  receiversOfMail,
+  recordMailed,
+  type PendingMail,
+} from '../../db/notificationmails.js'
+import { holdersAmong } from '../../db/notifications.js'
+import { claimMailKey } from '../../db/notificationsettings.js'
+import { readSettings } from '../../db/settings.js'
+import type { Db } from '../../db/tables.js'
+import { queueMail } from '../../delivery/mail.js'
+import type { Look } from '../../mail/frame.js'
+import { notificationMail, type MailedNews, type MailedPost } from '../../mail/notificationmail.js'
+
+/** Posts in a mail. */
+const MOST_POSTS = 30
+/** News about a post in a mail, the newest. */
+const MOST_NEWS = 10
+/** Characters of what was said. What the team says is rarely more. */
+const LONGEST_TEXT = 1500
+/** Characters of the texts of a mail. */
+const LONGEST_MAIL = 20_000
+/** Milliseconds. What waited longer, as no server ran, is no news any more. */
+const LATEST_MS = 30 * 24 * 60 * 60 * 1000
+
+interface Site {
+  now: Date
+  siteUrl: string
+  siteLanguage?: string | undefined
+}
+
+type Receiver = Awaited<ReturnType<typeof receiversOfMail>>[number]
+
+/**
+ * Writes the mails that are due to some people, and what waits beside them about the same posts: each thing once, in one
+ * transaction. What they have read meanwhile, may not read now, or do not follow any more is left out. Returns how many
+ * mails were queued.
+ */
+export const writeMails = (db: Db, userIds: readonly string[], site: Site): Promise<number> =>
+  transaction(db, async (inside) => {
+    const settings = await readSettings(inside)
+    const receivers = new Map((await receiversOfMail(inside, userIds)).map((each) => [each.userId, each]))
+    const mayRead = await rightsOf(inside, userIds)
+    const pending = groupedBy(await pendingMails(inside, userIds), ({ userId }) => userId)
+    let written = 0
+    for (const [userId, rows] of pending) {
+      const receiver = receivers.get(userId)
+      const claimed = await claimPending(inside, userId, dueOf(rows, site.now).map(({ eventId }) => eventId)) // prettier-ignore
+      const news = rows.filter((row) => receiver && claimed.has(row.eventId) && isNews(row, mayRead, site.now))
+      if (!receiver || news.length === 0) continue
+      const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
+      for (const together of mailsOf(news)) {
+        await queue(inside, { rows: together, receiver, key, look: settings, site })
+        written++
+      }
+      await recordMailed(inside, userId, news.map(({ eventId }) => eventId), site.now.toISOString()) // prettier-ignore
+    }
+    return written
+  })
+
+/** Which of some people may read private posts, notes of the team and private roadmaps now. */
+async function rightsOf(db: Db, userIds: readonly string[]) {
+  const permissions = ['board:read', 'comment:view_internal', 'roadmap:read'] as const satisfies Permission[]
+  const holders = new Map<string, Set<string>>()
+  for (const permission of permissions) holders.set(permission, await holdersAmong(db, userIds, permission))
+  return (userId: string, permission: (typeof permissions)[number]) => holders.get(permission)?.has(userId) ?? false
+}
+
+/** Which of the rows of a person are to be mailed now: those that are due, and soon ones that go into the same mails. */
+function dueOf(rows: readonly PendingMail[], now: Date): PendingMail[] {
+  const isDue = ({ mailAt }: PendingMail) => (mailAt ?? '') <= now.toISOString()
+  const due = rows.filter(isDue)
+  const [posts, actors] = [new Set(due.filter(isSoon).map(({ postId }) => postId)), actorsOf(due)]
+  return rows.filter((row) => isDue(row) || (isSoon(row) && (posts.has(row.postId) || actors.has(row.actorId))))
+}
+
+const isSoon = ({ mail }: PendingMail): boolean => mail === 'now'
+
+/** Who has done something to several posts: what one person decides about many posts is one mail. */
+function actorsOf(rows: readonly PendingMail[]): Set<string | null> {
+  const byActor = groupedBy(rows.filter(isSoon), ({ actorId }) => actorId)
+  return new Set([...byActor].filter(([, each]) => new Set(each.map(({ postId }) => postId)).size > 1).map(([id]) => id)) // prettier-ignore
+}
+
+function isNews(row: PendingMail, mayRead: Awaited<ReturnType<typeof rightsOf>>, now: Date): boolean {
+  const { userId, roadmapId } = row
+  if (row.readAt !== null || row.is_spam !== 0 || row.isMuted !== null) return false
+  if (now.getTime() - Date.parse(row.createdAt) > LATEST_MS) return false
+  if (row.display !== 1 && !mayRead(userId, 'board:read')) return false
+  if (row.commentId !== null) {
+    if (row.body === null || row.isCommentSpam !== 0) return false
+    return row.isInternal === 0 || mayRead(userId, 'comment:view_internal')
+  }
+  if (row.kind !== 'status') return true
+  // A status that was changed again has news of its own
+  if (roadmapId === null || roadmapId !== row.presentRoadmapId) return false
+  return row.roadmapDisplay === 1 || mayRead(userId, 'roadmap:read')
+}
+
+/** The mails to a person: their digest, one about what the same person did to several posts, and one for each other post. */
+function mailsOf(rows: readonly PendingMail[]): PendingMail[][] {
+  const actors = actorsOf(rows)
+  return [
+    ...groupedBy(rows, (row) => {
+      if (!isSoon(row)) return 'digest'
+      return actors.has(row.actorId) ? `actor ${row.actorId}` : `post ${row.postId}`
+    }).values(),
+  ]
+}
+
+interface Written {
+  rows: readonly PendingMail[]
+  receiver: Receiver
+  key: string
+  look: Look
+  site: Site
+}
+
+async function queue(db: Db, { rows, receiver, key, look, site }: Written): Promise<void> {
+  const { siteUrl, now } = site
+  const isDigest = rows.some((row) => !isSoon(row))
+  const posts = [...groupedBy(rows, ({ postId }) => postId).values()].toReversed() // the newest first
+  const [only] = posts.length === 1 && !isDigest ? (posts[0] ?? []) : []
+  // In the query: servers and proxies log paths
+  const manage = (path = '') => `${siteUrl}/notifications/mail${path}?token=${key}`
+  const content = notificationMail({
+    look,
+    language: receiver.language ?? site.siteLanguage ?? LANGUAGES[0],
+    name: receiver.name,
+    isDigest,
+    posts: postsOf(posts.slice(0, MOST_POSTS), siteUrl),
+    left: Math.max(posts.length - MOST_POSTS, 0),
+    links: { all: `${siteUrl}/notifications`, settings: only ? `${manage()}&post=${only.number}` : manage() },
+  })
+  const { host, protocol } = new URL(siteUrl)
+  const thread = only && `<post.${only.postId}@${host}>`
+  await queueMail(
+    db,
+    now,
+    { recipient: receiver.email, ...content },
+    {
+      priority: AFTER_SIGN_IN,
+      headers: {
+        'List-Id': `<notifications.${host.replace(/:\d+$/, '')}>`,
+        'List-Unsubscribe': `<${manage('/unsubscribe')}>`,
+        // RFC 8058 is for https alone
+        ...(protocol === 'https:' && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
+        ...(thread && { 'In-Reply-To': thread, References: thread }),
+      },
+    },
+  )
+}
+
+/** The priority of these mails: those that somebody waits for leave before them. */
+const AFTER_SIGN_IN = 1
+
+function postsOf(posts: readonly (readonly PendingMail[])[], siteUrl: string): MailedPost[] {
+  let room = LONGEST_MAIL
+  return posts.flatMap((rows) => {
+    const [post] = rows
+    if (!post) return []
+    const { title, number, slug } = post
+    const link = `${siteUrl}/posts/${encodeURIComponent(slug)}`
+    const news = rows.slice(-MOST_NEWS).map((row): MailedNews => {
+      const text = row.body === null ? '' : proseOf(row.body, Math.min(LONGEST_TEXT, room))
+      room = Math.max(room - text.length, 100)
+      return {
+        kind: row.kind,
+        by: row.actorId === null ? undefined : row.actorName || (row.actorUsername ?? undefined),
+        status: row.roadmapName === null ? undefined : { name: row.roadmapName, color: row.roadmapColor ?? '' },
+        link: row.commentId === null ? link : `${link}/comments/${row.commentId}`,
+        text,
+      }
+    })
+    return { title, number, link, news }
+  })
+}

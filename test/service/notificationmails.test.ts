@@ -1,0 +1,237 @@
+import { describe, expect, it } from 'vitest'
+import type { Permission } from '../../src/core/permissions.js'
+import { notificationMails } from '../../src/jobs/notificationmails.js'
+import { notifications as job } from '../../src/jobs/notifications.js'
+import type { Call } from '../../src/service/lib/operation.js'
+import { actorOf } from '../../src/service/lib/sessions.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as follows from '../../src/service/follows.js'
+import * as notifications from '../../src/service/notifications.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as users from '../../src/service/users.js'
+import * as votes from '../../src/service/votes.js'
+import { putNotificationSettings } from '../../src/db/notificationsettings.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+const log = { info: () => {}, warn: () => {}, error: () => {} }
+const MINUTE = 60_000
+
+/** A site with a post of Ann, for which Bea voted. */
+async function world(engine: Engine) {
+  const site = await makeSite(engine, { siteUrl: 'https://ideas.example.org' })
+  await site.owner()
+  const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
+  const teller = job({ isMailed: true })
+  const writer = notificationMails(site.base)
+  const tell = async () => void (await teller.run(run))
+  const person = async (email: string, permissions: Permission[] = []) => {
+    const one = await site.member(permissions, { email })
+    await site.db.updateTable('users').set({ isVerified: 1 }).where('userId', '=', one.userId).execute()
+    return { ...one, email }
+  }
+  const [ann, bea, cleo] = [
+    await person('ann@example.org'),
+    await person('bea@example.org'),
+    await person('cleo@example.org'),
+  ]
+  const as = ({ token }: { token: string }): Call => async (...request) => site.callAs(await actorOf(`Bearer ${token}`, site.base))(...request) // prettier-ignore
+  const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
+  const { roadmap: shipped } = await site.call(roadmaps.create, { name: 'Shipped', color: '22aa44', display: true })
+  const { roadmap: planned } = await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const { post } = await as(ann)(posts.create, { title: 'Dark mode', boardId: board.boardId })
+  await as(bea)(votes.add, { postId: post.postId })
+  await tell() // begins at the newest event
+  const later = (ms: number) => void (site.clock.now = new Date(site.clock.now.getTime() + ms))
+  /** Writes what is due, and returns all that is queued: to whom, and the subject. */
+  const write = async () => {
+    if (await writer.isDue?.(run)) await writer.run(run)
+    expect(await writer.isDue?.(run)).toBe(false)
+    return site.db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('priority', '=', 1)
+      .orderBy('recipient')
+      .orderBy('deliveryId')
+      .execute()
+  }
+  /** After what is told now has waited for its five minutes. */
+  const mails = async () => {
+    await tell()
+    later(5 * MINUTE)
+    return write()
+  }
+  const ship = (roadmap = shipped, more: object = {}) =>
+    site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true, ...more })
+  const choose = (one: { userId: string }, choices: Parameters<typeof putNotificationSettings>[2]) =>
+    putNotificationSettings(site.db, one.userId, choices)
+  return { site, as, ann, bea, cleo, board, shipped, planned, post, tell, later, write, mails, ship, choose }
+}
+type World = Awaited<ReturnType<typeof world>>
+
+const recipients = (rows: { recipient: string }[]) => rows.map(({ recipient }) => recipient)
+const BOTH = ['ann@example.org', 'bea@example.org']
+
+/** Who is mailed after five minutes: each line is a site of its own. */
+const CASES: Record<string, [(w: World) => Promise<unknown>, string[]]> = {
+  'a new status': [(w) => w.ship(), BOTH],
+  'twice in five minutes: once': [async (w) => (await w.ship(w.planned), await w.tell(), w.later(MINUTE), await w.ship()), BOTH], // prettier-ignore
+  'a status that was taken back before the mail': [
+    async (w) => {
+      await w.ship()
+      await w.tell()
+      await w.site.call(posts.update, { id: w.post.postId, roadmapId: null, partial: true })
+    },
+    [],
+  ],
+  'who read it on the page': [
+    async (w) => (await w.ship(), await w.tell(), await w.as(w.bea)(notifications.read, {})),
+    ['ann@example.org'],
+  ],
+  'who does not follow it any more': [
+    async (w) => (await w.ship(), await w.tell(), await w.as(w.ann)(follows.unfollow, { post_id: w.post.postId })),
+    ['bea@example.org'],
+  ],
+  'who is blocked before the mail': [
+    async (w) => (await w.ship(), await w.tell(), await w.site.call(users.block, { user: w.bea.userId })),
+    ['ann@example.org'],
+  ],
+  'who is deleted before the mail': [
+    async (w) => (await w.ship(), await w.tell(), await w.site.call(users.remove, { user: w.bea.userId })),
+    ['ann@example.org'],
+  ],
+  'an unconfirmed address': [
+    async (w) => (
+      await w.site.db.updateTable('users').set({ isVerified: 0 }).where('userId', '=', w.bea.userId).execute(),
+      await w.ship()
+    ),
+    ['ann@example.org'],
+  ],
+  'a board that is private before the mail': [
+    async (w) => (await w.ship(), await w.tell(), await w.site.call(boards.update, { ...w.board, display: false })),
+    [],
+  ],
+  'a post that is deleted before the mail': [
+    async (w) => (await w.ship(), await w.tell(), await w.site.call(posts.remove, { id: w.post.postId })),
+    [],
+  ],
+  'who chose the page alone, or nothing': [
+    async (w) => (await w.choose(w.ann, { ways: '{"status":"page"}' }), await w.choose(w.bea, { ways: '{"status":"none"}' }), await w.ship()), // prettier-ignore
+    [],
+  ],
+  'who switched off to follow what they voted for': [
+    async (w) => (await w.choose(w.bea, { followsVoted: 0 }), await w.ship()),
+    ['ann@example.org'],
+  ],
+  'an address that refuses mail': [
+    async (w) => {
+      const row = { userId: w.bea.userId, bounces: 3, reason: '550', bouncedAt: w.site.clock.now.toISOString() }
+      await w.site.db
+        .insertInto('mail_bounces')
+        .values({ ...row, suppressedAt: row.bouncedAt })
+        .execute()
+      await w.ship()
+    },
+    ['ann@example.org'],
+  ],
+}
+
+describe.each(engines)('mails about notifications on %s', (engine) => {
+  it.each(Object.entries(CASES))('%s', async (_name, [act, expected]) => {
+    const w = await world(engine)
+    await act(w)
+    expect(recipients(await w.mails())).toEqual(expected)
+    expect(recipients(await w.mails())).toEqual(expected) // and not again
+  })
+
+  it('waits for five minutes, and says all that happened to the post meanwhile', async () => {
+    const w = await world(engine)
+    await w.ship(w.shipped, { message: 'It **is** there.\n\nEnjoy <b>it</b>!' })
+    await w.tell()
+    w.later(4 * MINUTE)
+    expect(await w.write()).toEqual([])
+    await w.as(w.cleo)(comments.create, { post_id: w.post.postId, body: 'Thanks' })
+    await w.tell()
+    w.later(MINUTE)
+    const [ann, bea] = await w.write()
+    expect(ann).toMatchObject({ subject: `[Moonbase] Dark mode (#${w.post.number})`, priority: 1 })
+    expect(ann?.text).toContain('* Now Shipped\n  > It is there.\n  >\n  > Enjoy <b>it</b>!\n')
+    expect(ann?.text).toContain('replied to you\n  > Thanks\n')
+    expect(ann?.html).toContain('Enjoy &lt;b&gt;it&lt;&#x2F;b&gt;!')
+    expect(bea?.text).not.toContain('Thanks')
+    w.later(60 * MINUTE)
+    expect(await w.write()).toHaveLength(2)
+  })
+
+  it('has the headers for one click out and for a thread', async () => {
+    const w = await world(engine)
+    await w.ship()
+    const [first] = await w.mails()
+    await w.ship(w.planned)
+    const [, second] = await w.mails()
+    const [headers, again] = [first, second].map((each) => JSON.parse(each?.headers ?? '{}') as Record<string, string>)
+    expect(headers).toEqual({
+      'List-Id': '<notifications.ideas.example.org>',
+      'List-Unsubscribe': expect.stringMatching(
+        /^<https:\/\/ideas\.example\.org\/notifications\/mail\/unsubscribe\?token=[\w-]{32}>$/,
+      ),
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      'In-Reply-To': `<post.${w.post.postId}@ideas.example.org>`,
+      References: `<post.${w.post.postId}@ideas.example.org>`,
+    })
+    expect(again).toEqual(headers)
+    expect(first?.subject).toBe(second?.subject)
+  })
+
+  it('gathers what one person did to several posts in one mail', async () => {
+    const w = await world(engine)
+    const more = []
+    for (const title of ['One', 'Two', 'Three']) more.push((await w.as(w.ann)(posts.create, { title })).post)
+    await w.ship()
+    for (const { postId } of more) await w.site.call(posts.update, { id: postId, roadmapId: w.shipped.id, partial: true }) // prettier-ignore
+    const [ann, bea, ...rest] = await w.mails()
+    expect(rest).toEqual([])
+    expect(ann?.subject).toBe('[Moonbase] News about 4 posts')
+    expect(bea?.subject).toContain('Dark mode')
+    expect(JSON.parse(ann?.headers ?? '{}')).not.toHaveProperty('References')
+  })
+
+  it('writes a digest at its hour, and none without news', async () => {
+    const w = await world(engine)
+    w.site.clock.now = new Date('2026-03-28T12:00:00Z')
+    w.cleo.token = await w.site.signIn(w.cleo.userId)
+    await w.choose(w.ann, { ways: '{"status":"page,digest","reply":"digest"}', hour: 7, timeZone: 'Europe/Berlin' })
+    for (const one of [w.bea, w.cleo]) await w.choose(one, { ways: '{"status":"none"}' })
+    await w.ship()
+    await w.as(w.cleo)(comments.create, { post_id: w.post.postId, body: 'Thanks' })
+    await w.tell()
+    w.site.clock.now = new Date('2026-03-29T04:59:00Z') // summer time began in the night
+    expect(await w.write()).toEqual([])
+    w.later(MINUTE)
+    const [digest, ...rest] = await w.write()
+    expect(rest).toEqual([])
+    expect(digest).toMatchObject({ recipient: 'ann@example.org', subject: '[Moonbase] Your digest: 1 post' })
+    expect(digest?.text).toContain('Now Shipped')
+    expect(digest?.text).toContain('> Thanks')
+    w.later(48 * 60 * MINUTE)
+    expect(await w.write()).toHaveLength(1)
+  })
+
+  it('shows thirty posts of a long digest, and bounds its length', async () => {
+    const w = await world(engine)
+    await w.choose(w.ann, { ways: '{"status":"digest"}' })
+    for (let n = 0; n < 35; n++) {
+      const { post } = await w.as(w.ann)(posts.create, { title: `Post ${n} ${'🦄'.repeat(90)}` })
+      await w.site.call(posts.update, { id: post.postId, roadmapId: w.shipped.id, partial: true, message: '| a |\n|---|\n'.repeat(40) + 'x '.repeat(250) }) // prettier-ignore
+    }
+    await w.tell()
+    w.later(25 * 60 * MINUTE)
+    const [digest] = (await w.write()).filter(({ recipient }) => recipient === 'ann@example.org')
+    expect(digest?.subject).toBe('[Moonbase] Your digest: 35 posts')
+    expect(digest?.text.match(/Now Shipped/g)).toHaveLength(30)
+    expect(digest?.text).toContain('There is news about 5 more posts.')
+    expect(digest?.text.length).toBeLessThan(60_000)
+    expect(digest?.html.length).toBeLessThan(120_000)
+  })
+})
