@@ -90,7 +90,7 @@ export const DEFAULT_DIGEST: Readonly<DigestTime> = { digest: 'daily', weekday: 
 /** Whether this program knows a time zone. */
 export function isTimeZone(name: string): boolean {
   try {
-    // Offsets such as +02:00 are no names, and know no summer
+    // An offset such as +02:00 is not a zone: it has no summer time
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions() !== undefined
   } catch {
     return false

@@ -1,6 +1,6 @@
 import type { Db } from './tables.js'
 
-/** Whether a mail about notifications is to be written. */
+/** Whether any notification is due to be mailed. */
 export async function isMailDue(db: Db, now: string): Promise<boolean> {
   const row = await db.selectFrom('notifications').select('userId').where('mailAt', '<=', now).limit(1).executeTakeFirst() // prettier-ignore
   return row !== undefined

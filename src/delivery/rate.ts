@@ -15,11 +15,11 @@ export class RateWindow {
     return new Date(now.getTime() - (this.#rate?.seconds ?? 0) * 1000)
   }
 
-  /** Whether no other may leave now. */
+  /** Whether the limit is reached. */
   isFull(now: Date): boolean {
     if (!this.#rate) return false
     const begin = this.beginning(now).getTime()
-    // What is in the future left before the clock was set back
+    // Times in the future were counted before the clock was set back
     this.#left = this.#left.filter((at) => at > begin && at <= now.getTime())
     return this.#left.length >= this.#rate.points
   }

@@ -44,7 +44,10 @@ interface Facts {
   }
 }
 
-/** A mail that tells a person what became of posts: the mail of one post always has the same subject, so that mail programs keep its thread. */
+/**
+ * Writes a mail that tells a person what became of posts. All mails about one post have the same subject, so that mail
+ * programs show them as a thread.
+ */
 export function notificationMail({ language, ...facts }: Facts): Pick<Letter, 'subject' | 'text' | 'html'> {
   const words = wordsOf(language)
   const look = { ...facts.look, title: printable(facts.look.title) }
