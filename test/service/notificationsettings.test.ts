@@ -5,7 +5,6 @@ import { claimMailKey } from '../../src/db/notificationsettings.js'
 import { operator } from '../../src/service/lib/access.js'
 import type { Call } from '../../src/service/lib/operation.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
-import { nextDigest } from '../../src/service/lib/ways.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as events from '../../src/service/events.js'
@@ -279,22 +278,4 @@ describe.each(engines)('the link of a mail on %s', (engine) => {
     expect([gone.status, gone.body.code]).toEqual([404, never.body.code])
     expect((await w.site.http('POST /notifications/mail/unfollow', { body: { token: 'nobody', post: '1' } })).body.code).toBe('MAIL_KEY_NOT_FOUND') // prettier-ignore
   })
-})
-
-/** When a digest leaves that is due at an hour of Berlin, where clocks change at 01:00 UTC. */
-it.each([
-  ['an hour of today', { hour: 9 }, '2026-03-02T00:00Z', '2026-03-02T08:00Z'],
-  ['an hour that has just begun: tomorrow', { hour: 9 }, '2026-03-02T08:00Z', '2026-03-03T08:00Z'],
-  ['the day on which summer begins', { hour: 9 }, '2026-03-28T08:30Z', '2026-03-29T07:00Z'],
-  ['an hour that summer skips: the one after it', { hour: 2 }, '2026-03-28T23:30Z', '2026-03-29T01:00Z'],
-  ['the day on which winter begins', { hour: 9 }, '2026-10-24T07:30Z', '2026-10-25T08:00Z'],
-  ['an hour that comes twice: the first', { hour: 2 }, '2026-10-24T22:30Z', '2026-10-25T00:00Z'],
-  ['an hour that comes twice, between them: tomorrow', { hour: 2 }, '2026-10-25T00:30Z', '2026-10-26T01:00Z'],
-  ['a weekday of this week', { hour: 9, digest: 'weekly', weekday: 'friday' }, '2026-03-02T00:00Z', '2026-03-06T08:00Z'], // prettier-ignore
-  ['a weekday across a change', { hour: 9, digest: 'weekly', weekday: 'monday' }, '2026-03-23T09:00Z', '2026-03-30T07:00Z'], // prettier-ignore
-  ['today, later', { hour: 9, digest: 'weekly', weekday: 'monday' }, '2026-03-02T07:59Z', '2026-03-02T08:00Z'],
-  ['today, over: next week', { hour: 9, digest: 'weekly', weekday: 'monday' }, '2026-03-02T08:01Z', '2026-03-09T08:00Z'], // prettier-ignore
-] as const)('a digest leaves at %s', (_name, given, now, expected) => {
-  const time = { digest: 'daily', weekday: 'monday', timeZone: 'Europe/Berlin', ...given } as const
-  expect(nextDigest(time, new Date(now)).toISOString()).toBe(new Date(expected).toISOString())
 })

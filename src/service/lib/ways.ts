@@ -44,8 +44,11 @@ const mailTime = (mail: 'now' | 'digest', { now, settings }: { now: Date; settin
  * The next time after `now` at which the digest of a person leaves: on their clock, summer time or not. An hour that
  * a change of the clock skips is the one after it; of one that comes twice, the first.
  */
-export function nextDigest({ digest, weekday, hour, timeZone }: DigestTime, now: Date): Date {
+export function nextDigest({ timeZone, ...wanted }: DigestTime, now: Date): Date {
+  const { digest, weekday, hour } = wanted
   const here = new TZDate(now.getTime(), timeZone)
+  // A server with a later version of Node may know more time zones
+  if (Number.isNaN(here.getTime())) return nextDigest({ ...wanted, timeZone: DEFAULT_DIGEST.timeZone }, now)
   for (let days = 0; ; days++) {
     const time = firstOf(
       new TZDate(here.getFullYear(), here.getMonth(), here.getDate() + days, hour, timeZone),
