@@ -24,6 +24,8 @@ export interface MailedPost {
   number: number
   link: string
   news: readonly MailedNews[]
+  /** News that are left out, older than the others. */
+  earlier: number
 }
 
 interface Facts {
@@ -83,8 +85,9 @@ function sentenceOf({ t }: Words, { kind, by, status }: MailedNews): string {
 function textOf(words: Words, { look, name, posts, left, links, isDigest }: Given): string {
   const { t } = words
   const lines = [greetingOf(words, name), '']
-  for (const { title, number, link, news } of posts) {
+  for (const { title, number, link, news, earlier } of posts) {
     lines.push(`${title} (#${number})`, link, '')
+    if (earlier > 0) lines.push(t('mail.news.earlier', { count: earlier }), '')
     for (const each of news) {
       lines.push(`* ${sentenceOf(words, each)}`)
       if (each.text) lines.push(...printableLines(each.text).split('\n').map((line) => `  > ${line}`.trimEnd())) // prettier-ignore
@@ -113,9 +116,10 @@ function htmlOf(words: Words, { look, name, posts, left, links, isDigest }: Give
   )
 }
 
-function postHtml(words: Words, { title, number, link, news }: MailedPost): string {
+function postHtml(words: Words, { title, number, link, news, earlier }: MailedPost): string {
   const heading = `<h2 dir="auto" style="margin:24px 0 8px;font-size:17px;overflow-wrap:anywhere"><a class="link" style="color:#1b1f24" href="${escape(link)}">${escape(title)}</a> <span class="soft" style="color:#57606a;font-weight:normal">#${number}</span></h2>`
-  return [heading, ...news.map((each) => newsHtml(words, each))].join('\n')
+  const left = earlier > 0 ? [`<p class="soft" style="margin:8px 0;color:#57606a">${escape(words.t('mail.news.earlier', { count: earlier }))}</p>`] : [] // prettier-ignore
+  return [heading, ...left, ...news.map((each) => newsHtml(words, each))].join('\n')
 }
 
 function newsHtml(words: Words, news: MailedNews): string {

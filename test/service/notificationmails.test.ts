@@ -19,8 +19,8 @@ const log = { info: () => {}, warn: () => {}, error: () => {} }
 const MINUTE = 60_000
 
 /** A site with a post of Ann, for which Bea voted. */
-async function world(engine: Engine) {
-  const site = await makeSite(engine, { siteUrl: 'https://ideas.example.org' })
+async function world(engine: Engine, siteUrl = 'https://ideas.example.org') {
+  const site = await makeSite(engine, { siteUrl })
   await site.owner()
   const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
   const teller = job({ isMailed: true })
@@ -182,6 +182,37 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     })
     expect(again).toEqual(headers)
     expect(first?.subject).toBe(second?.subject)
+  })
+
+  it('is about an update, for who may not see the new status', async () => {
+    const w = await world(engine)
+    const { roadmap: secret } = await w.site.call(roadmaps.create, { name: 'Secret plan', display: false })
+    await w.ship(secret, { message: 'We are on it.' })
+    const [ann] = await w.mails()
+    expect(ann?.text).toContain('* Ada posted an update\n  > We are on it.\n')
+    expect(`${ann?.subject}${ann?.text}${ann?.html}`).not.toContain('Secret plan')
+  })
+
+  it('names a thread without the port of the site', async () => {
+    const w = await world(engine, 'http://[::1]:8000')
+    await w.ship()
+    const [mail] = await w.mails()
+    const headers = JSON.parse(mail?.headers ?? '{}') as Record<string, string>
+    expect(headers).toMatchObject({ 'List-Id': '<notifications.[::1]>', References: `<post.${w.post.postId}@[::1]>` })
+    expect(headers).not.toHaveProperty('List-Unsubscribe-Post') // for https alone
+  })
+
+  it('says how much of the news of a post it leaves out', async () => {
+    const w = await world(engine)
+    await w.choose(w.ann, { ways: '{"reply":"digest"}' })
+    for (let n = 0; n < 12; n++) await w.as(w.cleo)(comments.create, { post_id: w.post.postId, body: `Idea ${n}` })
+    await w.tell()
+    w.later(25 * 60 * MINUTE)
+    const [digest] = await w.write()
+    expect(digest?.text).toContain(`${w.post.slug}\n\nThere are 2 earlier news items about it.\n\n* `)
+    expect(digest?.text).not.toMatch(/Idea [01]\n/)
+    expect(digest?.text).toContain('Idea 2\n')
+    expect(digest?.html).toContain('There are 2 earlier news items about it.')
   })
 
   it('gathers what one person did to several posts in one mail', async () => {

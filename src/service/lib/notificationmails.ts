@@ -57,7 +57,7 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
       if (!receiver || news.length === 0) continue
       const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
       for (const together of mailsOf(news)) {
-        await queue(inside, { rows: together, receiver, key, look: settings, site })
+        await queue(inside, { rows: together.map((row) => withoutSecrets(row, mayRead)), receiver, key, look: settings, site }) // prettier-ignore
         written++
       }
       await recordMailed(inside, userId, news.map(({ eventId }) => eventId), site.now.toISOString()) // prettier-ignore
@@ -104,6 +104,10 @@ function isNews(row: PendingMail, mayRead: Awaited<ReturnType<typeof rightsOf>>,
   return row.roadmapDisplay === 1 || mayRead(userId, 'roadmap:read')
 }
 
+/** An update is told of also where the status that it has is not shown. */
+const withoutSecrets = (row: PendingMail, mayRead: Awaited<ReturnType<typeof rightsOf>>): PendingMail =>
+  row.roadmapDisplay === 1 || mayRead(row.userId, 'roadmap:read') ? row : { ...row, roadmapName: null }
+
 /** The mails to a person: their digest, one about what the same person did to several posts, and one for each other post. */
 function mailsOf(rows: readonly PendingMail[]): PendingMail[][] {
   const actors = actorsOf(rows)
@@ -139,8 +143,8 @@ async function queue(db: Db, { rows, receiver, key, look, site }: Written): Prom
     left: Math.max(posts.length - MOST_POSTS, 0),
     links: { all: `${siteUrl}/notifications`, settings: only ? `${manage()}&post=${only.number}` : manage() },
   })
-  const { host, protocol } = new URL(siteUrl)
-  const thread = only && `<post.${only.postId}@${host}>`
+  const { hostname, protocol } = new URL(siteUrl)
+  const thread = only && `<post.${only.postId}@${hostname}>`
   await queueMail(
     db,
     now,
@@ -148,7 +152,7 @@ async function queue(db: Db, { rows, receiver, key, look, site }: Written): Prom
     {
       priority: AFTER_SIGN_IN,
       headers: {
-        'List-Id': `<notifications.${host.replace(/:\d+$/, '')}>`,
+        'List-Id': `<notifications.${hostname}>`,
         'List-Unsubscribe': `<${manage('/unsubscribe')}>`,
         // RFC 8058 is for https alone
         ...(protocol === 'https:' && { 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
@@ -179,6 +183,6 @@ function postsOf(posts: readonly (readonly PendingMail[])[], siteUrl: string): M
         text,
       }
     })
-    return { title, number, link, news }
+    return { title, number, link, news, earlier: rows.length - news.length }
   })
 }
