@@ -38,3 +38,6 @@ export const changeOf = (field: string, before: FieldChange['before'], after: Fi
   before: bounded(before),
   after: bounded(after),
 })
+
+/** Says that a text was changed, without what it was. */
+export const EDITED: FieldChange = changeOf('text', null, 'edited')

@@ -44,6 +44,7 @@ export const CARRIED = [
   'invitations',
   'limits',
   'mail_bounces',
+  'mentions',
   'notification_settings',
   'notifications',
   'one_time_tokens',

@@ -5,14 +5,17 @@ import { referringTo } from './references.js'
 import type { Db } from './tables.js'
 
 /** Why somebody follows a post. */
-export const REASONS = ['author', 'voter', 'commenter', 'chosen'] as const
+export const REASONS = ['author', 'voter', 'commenter', 'mentioned', 'chosen'] as const
 
 /** Whether a person did not switch a reason off. */
-const unless = (reason: 'followsAuthored' | 'followsVoted' | 'followsCommented', person: string) => sql<SqlBool>`
+const unless = (
+  reason: 'followsAuthored' | 'followsVoted' | 'followsCommented' | 'followsMentioned',
+  person: string,
+) => sql<SqlBool>`
   not exists (select 1 from notification_settings where notification_settings."userId" = ${sql.raw(person)} and ${sql.ref(`notification_settings.${reason}`)} = 0)`
 
 /**
- * Who follows a post: its author, who voted, who wrote a public comment, and who chose to. Whoever chose not to does not, nor who
+ * Who follows a post: its author, who voted, who wrote a public comment, whom a text mentions, and who chose to. Whoever chose not to does not, nor who
  * switched off the reason.
  * It is read from what they did, so that a vote that is withdrawn is no longer a reason.
  */
@@ -20,7 +23,8 @@ const followers = (postId: string) => sql`
   select posts."userId" as "userId", 0 as reason from posts where posts."postId" = ${postId} and posts."userId" is not null and ${unless('followsAuthored', 'posts."userId"')}
   union all select votes."userId", 1 from votes where votes."postId" = ${postId} and ${unless('followsVoted', 'votes."userId"')}
   union all select comments.author_id, 2 from comments where comments.post_id = ${postId} and comments.author_id is not null and comments.is_internal = 0 and comments.is_spam = 0 and ${unless('followsCommented', 'comments.author_id')}
-  union all select follows."userId", 3 from follows where follows."postId" = ${postId} and follows."isFollowing" = 1`
+  union all select mentions."userId", 3 from mentions left join comments on comments.id = mentions."commentId" where mentions."postId" = ${postId} and (mentions."commentId" is null or comments.is_spam = 0) and ${unless('followsMentioned', 'mentions."userId"')}
+  union all select follows."userId", 4 from follows where follows."postId" = ${postId} and follows."isFollowing" = 1`
 
 export interface Follower {
   userId: string
@@ -111,10 +115,16 @@ export async function isFollower(db: Db, { postId, userId }: { postId: string; u
     followsAuthored: authored,
     followsVoted: voted,
     followsCommented: commented,
-  } = (await findNotificationSettings(db, userId)) ?? { followsAuthored: 1, followsVoted: 1, followsCommented: 1 }
+    followsMentioned: mentioned,
+  } = (await findNotificationSettings(db, userId)) ?? {
+    followsAuthored: 1,
+    followsVoted: 1,
+    followsCommented: 1,
+    followsMentioned: 1,
+  }
   const found = await compiled(
     db,
-    `isFollower ${authored}${voted}${commented}`,
+    `isFollower ${authored}${voted}${commented}${mentioned}`,
     { postId, userId },
     (given) =>
       db
@@ -148,9 +158,22 @@ export async function isFollower(db: Db, { postId, userId }: { postId: string; u
                   ),
                 ]
               : []),
+            ...(mentioned
+              ? [
+                  eb.exists(
+                    eb
+                      .selectFrom('mentions')
+                      .leftJoin('comments as texts', 'texts.id', 'mentions.commentId')
+                      .select('mentions.postId')
+                      .where('mentions.postId', '=', given.postId)
+                      .where('mentions.userId', '=', given.userId)
+                      .where((of) => of.or([of('mentions.commentId', 'is', null), of('texts.is_spam', '=', 0)])),
+                  ),
+                ]
+              : []),
           ]),
         ),
-    { posts: [postId], votes: [postId], comments: [postId], boards: [] },
+    { posts: [postId], votes: [postId], comments: [postId], mentions: [postId], boards: [] },
   )
   return found.length > 0
 }

@@ -75,6 +75,8 @@ export interface Tables {
   }
   /** Whether a person chose to follow a post, or not to: it counts above what else makes them follow it. */
   follows: { postId: string; userId: string; isFollowing: number; createdAt: string }
+  /** Whom a text mentions. `textId` is the id of the comment, or of the post for its own text. */
+  mentions: { textId: string; userId: string; postId: string; commentId: string | null; createdAt: string }
   /** What a person was told of an event. The other person concerned, the comment and the roadmap may be gone. */
   notifications: {
     userId: string

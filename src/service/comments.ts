@@ -1,7 +1,7 @@
 import { withoutHtml } from '../core/markdown/index.js'
 import { quoted, unescaped } from '../core/text.js'
 import * as Type from 'typebox'
-import { changesOf } from '../core/details.js'
+import { changesOf, EDITED } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { SHOWN, SPAM } from '../core/hidden.js'
@@ -231,7 +231,10 @@ export const update = operation({
       })
       if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })
       const after = await existing(tx, id)
-      tx.record('comment.updated', id, comment.title, undefined, changesOf('comment', comment, after))
+      tx.record('comment.updated', id, comment.title, undefined, [
+        ...changesOf('comment', comment, after),
+        ...(isEdited ? [EDITED] : []),
+      ])
       return { comment: toComment(ctx.actor, after, await takenAmong(tx, [after])) }
     })
   },

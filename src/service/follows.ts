@@ -55,7 +55,7 @@ export const follow = operation({
 
 export const unfollow = operation({
   id: 'posts.unfollow',
-  summary: 'Stop following a post, even if you wrote it, voted or commented',
+  summary: 'Stop following a post, even if you wrote it, voted, commented or are mentioned',
   http: 'DELETE /posts/:post_id/follow 200',
   ...choosing(false),
 })
@@ -64,7 +64,8 @@ const FOLLOWERS: Listing<Follower> = { row: 'follower', rows: 'Followers', id: '
 const Followed = Type.Object({
   ...PublicUser.properties,
   reason: oneOf(REASONS, {
-    description: 'The first that holds: they wrote it, voted, wrote a public comment, or chose to',
+    description:
+      'The first that holds: they wrote it, voted, wrote a public comment, are mentioned in a text, or chose to',
   }),
 })
 export type Followed = Type.Static<typeof Followed>

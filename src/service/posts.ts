@@ -1,7 +1,7 @@
 import { withoutHtml } from '../core/markdown/index.js'
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
-import { changesOf } from '../core/details.js'
+import { changesOf, EDITED } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { HELD, SHOWN } from '../core/hidden.js'
 import { isId, newId, randomWord } from '../core/ids.js'
@@ -197,10 +197,14 @@ export async function updateIn(
       }),
   )
   const after = await visiblePost(tx, postId)
-  if (before.is_spam === 0 && (after.title !== before.title || after.contentMarkdown !== before.contentMarkdown))
-    await reviewAgain(tx, { postId })
+  const isEdited = after.contentMarkdown !== before.contentMarkdown
+  if (before.is_spam === 0 && (isEdited || after.title !== before.title)) await reviewAgain(tx, { postId })
   const said = await announce(tx, after, { message, quiet, isMoved: after.roadmap_id !== before.roadmap_id })
-  tx.record('post.updated', postId, after.title, undefined, [...changesOf('post', before, after), ...said])
+  tx.record('post.updated', postId, after.title, undefined, [
+    ...changesOf('post', before, after),
+    ...(isEdited ? [EDITED] : []),
+    ...said,
+  ])
   return { before, after }
 }
 

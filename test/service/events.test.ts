@@ -128,6 +128,7 @@ describe.each(engines)('events on %s', (engine) => {
     const post = { id: '#1', partial: true }
     expect(await changed('PATCH /posts', { ...post, title: 'Dark mode', contentMarkdown: 'another text' })).toEqual([
       { field: 'title', before: 'Dark', after: 'Dark mode' },
+      { field: 'text', before: null, after: 'edited' },
     ])
     expect(await changed('PATCH /posts', { ...post, roadmapId: 'two' })).toEqual([
       { field: 'roadmap_id', before: null, after: expect.stringMatching(/^[\da-f-]{36}$/) },

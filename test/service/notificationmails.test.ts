@@ -25,7 +25,9 @@ async function world(engine: Engine, siteUrl = 'https://ideas.example.org') {
   const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
   const teller = job({ isMailed: true })
   const writer = notificationMails(site.base)
-  const tell = async () => void (await teller.run(run))
+  const tell = async () => {
+    while ((await teller.run(run)) === 'more');
+  }
   const person = async (email: string, permissions: Permission[] = []) => {
     const one = await site.member(permissions, { email })
     await site.db.updateTable('users').set({ isVerified: 1 }).where('userId', '=', one.userId).execute()

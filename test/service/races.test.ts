@@ -36,6 +36,9 @@ const RACES: Record<string, Race | string> = {
   'invitations.invitedBy': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /users', body: { email: 'eve@example.org' } })), // prettier-ignore
   'invitations.userId': 'the account is created in the same transaction',
   'mail_bounces.userId': 'the courier writes it for an account that it has just found',
+  'mentions.commentId': 'the consumer handles the event again, without the row',
+  'mentions.postId': 'the consumer handles the event again, without the row',
+  'mentions.userId': 'the consumer handles the event again, without the row',
   'notification_settings.userId': 'the operations hold the account before, and refuse where there is none',
   'notifications.actorId': 'the consumer handles the event again, without the row',
   'notifications.commentId': 'the consumer handles the event again, without the row',

@@ -87,3 +87,11 @@ export async function withoutHtml(markdown: string): Promise<string> {
   if (markdown.length <= SHORT) return (await import('./escape.js')).escapeHtml(markdown)
   return (await (await import('./thread.js')).inThread({ escape: markdown })).text
 }
+
+/** The user names that Markdown mentions, see mentions.ts. None where that takes too long. */
+export async function mentionsIn(markdown: string): Promise<string[]> {
+  if (!markdown.includes('@')) return []
+  if (markdown.length <= SHORT) return (await import('./mentions.js')).mentionsOf(markdown)
+  const { text } = await (await import('./thread.js')).inThread({ mentions: markdown })
+  return text === '' ? [] : text.split(' ')
+}

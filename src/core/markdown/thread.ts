@@ -30,7 +30,7 @@ class Thread {
   #timer: NodeJS.Timeout | undefined
 
   run(work: Work): Promise<Result> {
-    const waiting = 'escape' in work ? this.#toStore : this.#toShow
+    const waiting = 'render' in work ? this.#toShow : this.#toStore
     if (waiting === this.#toShow && waiting.length >= MAX_WAITING)
       return Promise.resolve({ text: givenUp(work), isSkipped: true })
     return new Promise((resolve) => {

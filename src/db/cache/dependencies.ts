@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
- * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments and follows the post's, for
+ * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows and mentions the post's, for
  * role_permissions the role's, for roles_users, notifications, their settings and bounces the user's, for reports the reporter's, for api_keys the
  * hash.
  */
@@ -23,6 +23,7 @@ export const TOPIC_NAMES = [
   'reports',
   'reviews',
   'follows',
+  'mentions',
   'notifications',
   'notification_settings',
   'board_follows',
@@ -51,6 +52,7 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   reports: ['reports'],
   reviews: ['reviews'],
   follows: ['follows'],
+  mentions: ['mentions'],
   notifications: ['notifications'],
   notification_settings: ['notification_settings'],
   board_follows: ['board_follows'],

@@ -43,6 +43,7 @@ import { up as firstPosts } from './0041_first_posts.js'
 import { up as backupTasks } from './0042_backup_tasks.js'
 import { up as notifications } from './0043_notifications.js'
 import { up as notificationWays } from './0044_notification_ways.js'
+import { up as mentions } from './0045_mentions.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -93,4 +94,5 @@ export const migrations: Record<string, Migration> = {
   '0042_backup_tasks': { up: backupTasks },
   '0043_notifications': { up: notifications },
   '0044_notification_ways': { up: notificationWays },
+  '0045_mentions': { up: mentions },
 }

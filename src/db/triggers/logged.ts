@@ -93,6 +93,7 @@ const LOGGED = {
   reports: { ref: 'userId' }, // pages show what a user has reported
   reviews: {},
   follows: { ref: 'postId', moves: true },
+  mentions: { ref: 'postId', moves: true },
   notifications: { ref: 'userId', moves: true },
   notification_settings: { ref: 'userId' },
   board_follows: { ref: 'userId' },

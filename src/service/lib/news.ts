@@ -1,5 +1,5 @@
-import type { FieldChange } from '../../core/details.js'
-import { findComment } from '../../db/comments.js'
+import { EDITED, type FieldChange } from '../../core/details.js'
+import { findComment, type CommentView } from '../../db/comments.js'
 import { followersOf, isReachable } from '../../db/follows.js'
 import { holdersAmong, insertNotifications } from '../../db/notifications.js'
 import { receiversAmong } from '../../db/notificationsettings.js'
@@ -7,7 +7,8 @@ import { findPost, type PostView } from '../../db/posts/row.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
 import type { Permission } from '../../core/permissions.js'
-import { toldHow } from './ways.js'
+import { newlyMentioned, storeMentions } from './mentions.js'
+import { toldHow, type Told as How } from './ways.js'
 
 /** What an event tells people. */
 interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
@@ -16,8 +17,8 @@ interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'>
   by: string | null
   /** What a person must be permitted to read it now. */
   needs: readonly Permission[]
-  /** The person it concerns, who alone is told unless they chose not to follow the post. Undefined: everyone who follows it. */
-  only?: string | null
+  /** The people it concerns, who alone are told unless they chose not to follow the post. Undefined: everyone who follows it. */
+  only?: readonly string[]
 }
 
 /** An event as a consumer gets it. */
@@ -27,7 +28,7 @@ type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'created_at'> & {
 }
 
 /** Somebody who is told, and in which ways. */
-export type Reader = ReturnType<typeof toldHow> & { userId: string }
+export type Reader = How & { userId: string }
 
 /**
  * Tells everyone concerned of an event, each once, whatever is repeated. Nobody is told of what they did themselves, or of
@@ -39,18 +40,77 @@ export async function tell(
   { now, signal, isMailed }: { now: () => Date; signal: AbortSignal; isMailed: boolean },
 ): Promise<void> {
   const news = await newsOf(db, event)
-  if (!news) return
-  const { post, by, kind, commentId, roadmapId } = news
-  for await (const readers of readersOf(db, news, { now, isMailed })) {
-    signal.throwIfAborted()
-    const row = { eventId: event.id, kind, postId: post.postId, commentId, roadmapId, actorId: by, createdAt: event.created_at, readAt: null } // prettier-ignore
-    if (readers.length > 0)
-      await insertNotifications(
-        db,
-        readers.map((how) => ({ ...row, ...how })),
-      )
-  }
+  if (news)
+    for await (const readers of readersOf(db, news, { now, isMailed })) {
+      signal.throwIfAborted()
+      if (readers.length > 0) await insertNotifications(db, rowsFor(event, news, readers))
+    }
+  // After the others: who is told anyway, as of a reply, is not told of the same event twice
+  for (const text of await textsOf(db, event)) await tellMentioned(db, event, text, { now, isMailed })
 }
+
+const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
+  readers.map((how): NotificationRow => ({
+    eventId: event.id,
+    kind,
+    postId: post.postId,
+    commentId,
+    roadmapId,
+    actorId: by,
+    createdAt: event.created_at,
+    readAt: null,
+    mailedAt: null,
+    ...how,
+  }))
+
+/** Tells those whom a text mentions for the first time and who may read it. They follow the post from then on. */
+async function tellMentioned(
+  db: Db,
+  event: Told,
+  { post, comment }: Mentioning,
+  { now, isMailed }: { now: () => Date; isMailed: boolean },
+): Promise<void> {
+  const [text, authorId] = comment ? [comment.body, comment.author_id] : [post.contentMarkdown ?? '', post.userId]
+  const where = { postId: post.postId, commentId: comment?.id ?? null }
+  const people = await newlyMentioned(db, { ...where, markdown: text, authorId })
+  const needs = comment ? neededForComment(post, comment) : neededFor(post)
+  const readers = await readersAmong(db, people, needs)
+  if (readers.length === 0) return
+  const by = changed(event, EDITED.field) ? (event.actor_id ?? authorId) : authorId
+  const news = { kind: 'mention', post, by, commentId: where.commentId, roadmapId: null, needs: [], only: readers } as const // prettier-ignore
+  const told: Reader[] = []
+  if (!changed(event, 'quiet')) for await (const some of readersOf(db, news, { now, isMailed })) told.push(...some)
+  await storeMentions(db, where, { readers, told: rowsFor(event, news, told), at: event.created_at })
+}
+
+/** A text that may mention people: of a post, or of a comment on it. */
+interface Mentioning {
+  post: PostView
+  comment?: CommentView | undefined
+}
+
+/** The texts that an event shows for the first time, or with changes. */
+async function textsOf(db: Db, event: Told): Promise<Mentioning[]> {
+  const [noun, verb] = event.action.split('.')
+  if (noun === 'comment') {
+    const comment = await shownComment(db, event.subject_id)
+    // The change of the post tells of an update, once it is written
+    const isTold = verb === 'updated' ? isShownAnew(event) : comment?.official !== 'update' || verb === 'kept'
+    const post = comment && isTold ? await shownPost(db, comment.post_id) : undefined
+    return post && isFresh(event, comment?.created_at) ? [{ post, comment }] : []
+  }
+  const message = changed(event, 'update')?.after
+  if (verb === 'updated' && !isShownAnew(event) && message === undefined) return []
+  const post = await shownPost(db, event.subject_id)
+  if (!post) return []
+  const comment = typeof message === 'string' ? await shownComment(db, message) : undefined
+  const isText = verb === 'updated' ? isShownAnew(event) : isFresh(event, post.createdAt)
+  return [...(isText ? [{ post }] : []), ...(comment ? [{ post, comment }] : [])]
+}
+
+/** Whether a change lets more people read a text, or changes it. */
+const isShownAnew = (event: Told): boolean =>
+  [EDITED.field, 'is_internal', 'is_spam'].some((field) => changed(event, field))
 
 /** Whom news are told at this moment, some at a time. `isMailed` is whether the site sends mail. */
 export async function* readersOf(
@@ -60,7 +120,7 @@ export async function* readersOf(
 ): AsyncGenerator<Reader[]> {
   const { post, by, kind, needs, only } = news
   const { notificationWays: site } = await readSettings(db)
-  for await (const people of only === undefined ? followerIds(db, post.postId) : concerned(db, post.postId, only)) {
+  for await (const people of only ? concerned(db, post.postId, only) : followerIds(db, post.postId)) {
     const others = people.filter((id) => id !== by)
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
     yield receivers.flatMap((receiver) => {
@@ -74,8 +134,8 @@ async function* followerIds(db: Db, postId: string): AsyncGenerator<string[]> {
   for await (const some of followersOf(db, postId)) yield some.map(({ userId }) => userId)
 }
 
-async function* concerned(db: Db, postId: string, userId: string | null): AsyncGenerator<string[]> {
-  if (userId !== null && (await isReachable(db, { postId, userId }))) yield [userId]
+async function* concerned(db: Db, postId: string, people: readonly string[]): AsyncGenerator<string[]> {
+  for (const userId of people) if (await isReachable(db, { postId, userId })) yield [userId]
 }
 
 /** Those of some people who hold each of these permissions. */
@@ -153,11 +213,12 @@ async function replyNews(db: Db, event: Told): Promise<News | undefined> {
   if (
     !post ||
     comment.official === 'update' || // which the change of the post tells of
-    Date.parse(event.created_at) - Date.parse(comment.created_at) > LATEST_MS
+    !isFresh(event, comment.created_at)
   )
     return undefined
-  const needs = [...neededFor(post), ...(comment.is_internal === 1 ? (['comment:view_internal'] as const) : [])]
-  const only = comment.parent_id === null ? post.userId : comment.parentAuthor
+  const needs = neededForComment(post, comment)
+  const concerned = comment.parent_id === null ? post.userId : comment.parentAuthor
+  const only = concerned === null ? [] : [concerned]
   return { kind: 'reply', post, by: comment.author_id, commentId: comment.id, roadmapId: null, needs, only }
 }
 
@@ -181,5 +242,14 @@ async function shownComment(db: Db, id: string) {
   const comment = await findComment(db, id)
   return comment?.is_spam === 0 ? comment : undefined
 }
+
+/** Whether a text is shown soon enough after it was written to be news, or was changed. */
+const isFresh = (event: Told, writtenAt = ''): boolean =>
+  event.action.endsWith('.updated') || Date.parse(event.created_at) - Date.parse(writtenAt) <= LATEST_MS
+
+const neededForComment = (post: PostView, { is_internal }: CommentView): Permission[] => [
+  ...neededFor(post),
+  ...(is_internal === 1 ? (['comment:view_internal'] as const) : []),
+]
 
 const neededFor = ({ display }: PostView): Permission[] => (display === 1 ? [] : ['board:read'])
