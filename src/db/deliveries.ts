@@ -138,6 +138,17 @@ export const recordPostponed = (db: Db, lease: string, lastError: string) =>
     .where('lease', '=', lease)
     .execute()
 
+/** Makes sure that a delivery under way is never sent, and clears its text. False if the lease was lost. */
+export async function cancelLeased(db: Db, lease: string, now: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('deliveries')
+    .set(cancelled({ now }))
+    .where('lease', '=', lease)
+    .where('dueAt', 'is not', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 /** A delivery without its text, which has one-time links. */
 export type Envelope = Omit<DeliveryRow, 'text' | 'html' | 'headers' | 'priority' | 'lease'>
 
@@ -254,7 +265,7 @@ export const cancelWaitingOf = (db: Db, recipient: string, moment: Moment): Prom
     .where(isOpen(moment))
     .execute()
 
-const cancelled = ({ now }: Moment) => ({
+const cancelled = ({ now }: Pick<Moment, 'now'>) => ({
   cancelledAt: now,
   dueAt: null,
   lease: null,

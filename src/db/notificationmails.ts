@@ -20,14 +20,15 @@ export async function peopleToMail(db: Db, now: string, most: number): Promise<s
 
 export type PendingMail = Awaited<ReturnType<typeof pendingMails>>[number]
 
-/** All that waits to be mailed to some people, due or not, in the order of events, with what the mail says of it. */
-export const pendingMails = (db: Db, userIds: readonly string[]) =>
+/** Notifications with what a mail says of them, and what decides whether it may. */
+const mailed = (db: Db) =>
   db
     .selectFrom('notifications')
     .innerJoin('posts', 'posts.postId', 'notifications.postId')
     .leftJoin('comments', 'comments.id', 'notifications.commentId')
     .leftJoin('roadmaps', 'roadmaps.id', 'notifications.roadmapId')
     .leftJoin('users as actors', 'actors.userId', 'notifications.actorId')
+    .leftJoin('notification_settings', 'notification_settings.userId', 'notifications.userId')
     .leftJoin('follows', (join) =>
       join
         .onRef('follows.postId', '=', 'notifications.postId')
@@ -46,10 +47,23 @@ export const pendingMails = (db: Db, userIds: readonly string[]) =>
     .select(['comments.body', 'comments.is_internal as isInternal', 'comments.is_spam as isCommentSpam'])
     .select(['roadmaps.name as roadmapName', 'roadmaps.color as roadmapColor', 'roadmaps.display as roadmapDisplay'])
     .select(['actors.name as actorName', 'actors.username as actorUsername', 'follows.isFollowing as isMuted'])
+    .select('notification_settings.ways')
+
+/** All that waits to be mailed to some people, due or not, in the order of events. */
+export const pendingMails = (db: Db, userIds: readonly string[]) =>
+  mailed(db)
     .where('notifications.userId', 'in', userIds)
     .where('notifications.mailAt', 'is not', null)
     .orderBy('notifications.userId')
     .orderBy('notifications.eventId')
+    .execute()
+
+/** What a mail says that was written to an address at a time. */
+export const newsOfMail = (db: Db, recipient: string, at: string): Promise<PendingMail[]> =>
+  mailed(db)
+    .innerJoin('users', 'users.userId', 'notifications.userId')
+    .where('users.email', '=', recipient)
+    .where('notifications.mailedAt', '=', at)
     .execute()
 
 /** Of the people to whom a mail is written. Those who are blocked, or whose address is not confirmed, are left out. */
@@ -77,11 +91,24 @@ export async function claimPending(db: Db, userId: string, eventIds: readonly nu
   return new Set(rows.map(({ eventId }) => eventId))
 }
 
-/** Records that a mail was written about events. */
+/** Records that a mail was written about events: with the time of the mail, by which it is found again. */
 export const recordMailed = (db: Db, userId: string, eventIds: readonly number[], at: string) =>
   db
     .updateTable('notifications')
     .set({ mailedAt: at })
     .where('userId', '=', userId)
     .where('eventId', 'in', eventIds)
+    .execute()
+
+/** Records that no mail was written about something after all. With `mailAt` another one is, then. */
+export const recordUnmailed = (
+  db: Db,
+  { userId, eventId }: Pick<PendingMail, 'userId' | 'eventId'>,
+  mailAt: string | null,
+): Promise<unknown> =>
+  db
+    .updateTable('notifications')
+    .set({ mailedAt: null, mailAt })
+    .where('userId', '=', userId)
+    .where('eventId', '=', eventId)
     .execute()

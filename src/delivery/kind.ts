@@ -27,6 +27,8 @@ export interface Kind<Settings> {
     reachable: string
   }
   open(this: void, settings: Settings): Promise<Carrier>
+  /** Called before each attempt. Returns true if it cancelled the delivery, as it may not be sent any more. */
+  withdraw?(this: void, db: Db, delivery: DeliveryRow, now: Date): Promise<boolean>
   /** Called after a delivery was sent. */
   sent?(this: void, db: Db, delivery: DeliveryRow): Promise<void>
   /** Called after the receiver refused a delivery for good. */

@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '../mail/transport.js'
 import type { Carrier, Kind } from './kind.js'
+import { withdraw } from './mailednews.js'
 import { enqueue } from './queue.js'
 
 export const mail: Kind<MailSettings> = {
@@ -28,6 +29,8 @@ export const mail: Kind<MailSettings> = {
     reachable: 'the mail server responds again',
   },
   open: async (settings) => carrierOf(await openTransport(settings)),
+  // Mails about notifications alone have headers
+  withdraw: async (db, delivery, now) => delivery.priority > 0 && delivery.headers !== null && withdraw(db, delivery, now), // prettier-ignore
   sent: (db, { recipient }) => clearBounces(db, recipient),
   refused: async (db, { recipient }, { error, reason, at }) => {
     if (isBounce(error)) await recordBounce(db, { address: recipient, reason, at, most: MOST_BOUNCES })

@@ -40,7 +40,7 @@ export async function enqueue(db: Db, now: Date, content: Content): Promise<stri
   return deliveryId
 }
 
-type KindOf = Pick<Kind<never>, 'name' | 'backoff' | 'sent' | 'refused'>
+type KindOf = Pick<Kind<never>, 'name' | 'backoff' | 'withdraw' | 'sent' | 'refused'>
 
 export interface Attempt {
   delivery: DeliveryRow
@@ -91,9 +91,12 @@ export const isAnyDue = (db: Db, kind: KindOf, now: Date, rate?: RateWindow): Pr
   isDue(db, { ...momentOf(kind, now), isUrgent: rate?.isFull(now) ?? false })
 
 async function leaseNext(db: Db, { kind, now, rate }: Sender, lease: string): Promise<DeliveryRow | undefined> {
-  if (!(await isAnyDue(db, kind, now(), rate))) return undefined
-  const isUrgent = rate?.isFull(now()) ?? false
-  return leaseDelivery(db, { ...momentOf(kind, now()), isUrgent, until: later(now(), LEASE_MS), lease })
+  while (await isAnyDue(db, kind, now(), rate)) {
+    const isUrgent = rate?.isFull(now()) ?? false
+    const delivery = await leaseDelivery(db, { ...momentOf(kind, now()), isUrgent, until: later(now(), LEASE_MS), lease }) // prettier-ignore
+    if (!delivery || !(await kind.withdraw?.(db, delivery, now()))) return delivery
+  }
+  return undefined
 }
 
 /** Another server's clock may be ahead by as long as a lease. */

@@ -117,7 +117,7 @@ describe.each(engines)('the rate of mails on %s', (engine) => {
   it('sends the headers of a mail, and erases them then', async () => {
     const site = await makeSite(engine)
     const given = { 'List-Id': '<notifications.example.org>' }
-    await queue(site, 'ada@example.org', 1, given)
+    await queue(site, 'ada@example.org', 0, given)
     let headers: object | undefined
     await run(site, async (letter) => void (headers = letter.headers))
     expect(headers).toEqual(given)

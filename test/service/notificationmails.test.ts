@@ -1,9 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import type { Permission } from '../../src/core/permissions.js'
-import { notificationMails } from '../../src/jobs/notificationmails.js'
-import { notifications as job } from '../../src/jobs/notifications.js'
-import type { Call } from '../../src/service/lib/operation.js'
-import { actorOf } from '../../src/service/lib/sessions.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
@@ -11,72 +6,14 @@ import * as notifications from '../../src/service/notifications.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as users from '../../src/service/users.js'
-import * as votes from '../../src/service/votes.js'
-import { putNotificationSettings } from '../../src/db/notificationsettings.js'
-import { engines, makeSite, type Engine } from '../support/site.js'
-
-const log = { info: () => {}, warn: () => {}, error: () => {} }
-const MINUTE = 60_000
-
-/** A site with a post of Ann, for which Bea voted. */
-async function world(engine: Engine, siteUrl = 'https://ideas.example.org') {
-  const site = await makeSite(engine, { siteUrl })
-  await site.owner()
-  const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
-  const teller = job({ isMailed: true })
-  const writer = notificationMails(site.base)
-  const tell = async () => {
-    while ((await teller.run(run)) === 'more');
-  }
-  const person = async (email: string, permissions: Permission[] = []) => {
-    const one = await site.member(permissions, { email })
-    await site.db.updateTable('users').set({ isVerified: 1 }).where('userId', '=', one.userId).execute()
-    return { ...one, email }
-  }
-  const [ann, bea, cleo] = [
-    await person('ann@example.org'),
-    await person('bea@example.org'),
-    await person('cleo@example.org'),
-  ]
-  const as = ({ token }: { token: string }): Call => async (...request) => site.callAs(await actorOf(`Bearer ${token}`, site.base))(...request) // prettier-ignore
-  const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
-  const { roadmap: shipped } = await site.call(roadmaps.create, { name: 'Shipped', color: '22aa44', display: true })
-  const { roadmap: planned } = await site.call(roadmaps.create, { name: 'Planned', display: true })
-  const { post } = await as(ann)(posts.create, { title: 'Dark mode', boardId: board.boardId })
-  await as(bea)(votes.add, { postId: post.postId })
-  await tell() // begins at the newest event
-  const later = (ms: number) => void (site.clock.now = new Date(site.clock.now.getTime() + ms))
-  /** Writes what is due, and returns all that is queued: to whom, and the subject. */
-  const write = async () => {
-    if (await writer.isDue?.(run)) await writer.run(run)
-    expect(await writer.isDue?.(run)).toBe(false)
-    return site.db
-      .selectFrom('deliveries')
-      .selectAll()
-      .where('priority', '=', 1)
-      .orderBy('recipient')
-      .orderBy('deliveryId')
-      .execute()
-  }
-  /** After what is told now has waited for its five minutes. */
-  const mails = async () => {
-    await tell()
-    later(5 * MINUTE)
-    return write()
-  }
-  const ship = (roadmap = shipped, more: object = {}) =>
-    site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true, ...more })
-  const choose = (one: { userId: string }, choices: Parameters<typeof putNotificationSettings>[2]) =>
-    putNotificationSettings(site.db, one.userId, choices)
-  return { site, as, ann, bea, cleo, board, shipped, planned, post, tell, later, write, mails, ship, choose }
-}
-type World = Awaited<ReturnType<typeof world>>
+import { MINUTE, newsSite, type NewsSite } from '../support/newssite.js'
+import { engines } from '../support/site.js'
 
 const recipients = (rows: { recipient: string }[]) => rows.map(({ recipient }) => recipient)
 const BOTH = ['ann@example.org', 'bea@example.org']
 
 /** Who is mailed after five minutes: each line is a site of its own. */
-const CASES: Record<string, [(w: World) => Promise<unknown>, string[]]> = {
+const CASES: Record<string, [(w: NewsSite) => Promise<unknown>, string[]]> = {
   'a new status': [(w) => w.ship(), BOTH],
   'twice in five minutes: once': [async (w) => (await w.ship(w.planned), await w.tell(), w.later(MINUTE), await w.ship()), BOTH], // prettier-ignore
   'a status that was taken back before the mail': [
@@ -141,14 +78,14 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, string[]]> = {
 
 describe.each(engines)('mails about notifications on %s', (engine) => {
   it.each(Object.entries(CASES))('%s', async (_name, [act, expected]) => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     await act(w)
     expect(recipients(await w.mails())).toEqual(expected)
     expect(recipients(await w.mails())).toEqual(expected) // and not again
   })
 
   it('waits for five minutes, and says all that happened to the post meanwhile', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     await w.ship(w.shipped, { message: 'It **is** there.\n\nEnjoy <b>it</b>!' })
     await w.tell()
     w.later(4 * MINUTE)
@@ -167,13 +104,14 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('has the headers for one click out and for a thread', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     await w.ship()
     const [first] = await w.mails()
     await w.ship(w.planned)
     const [, second] = await w.mails()
     const [headers, again] = [first, second].map((each) => JSON.parse(each?.headers ?? '{}') as Record<string, string>)
     expect(headers).toEqual({
+      'X-News-Count': '1',
       'List-Id': '<notifications.ideas.example.org>',
       'List-Unsubscribe': expect.stringMatching(
         /^<https:\/\/ideas\.example\.org\/notifications\/mail\/unsubscribe\?token=[\w-]{32}>$/,
@@ -187,7 +125,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('is about an update, for who may not see the new status', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     const { roadmap: secret } = await w.site.call(roadmaps.create, { name: 'Secret plan', display: false })
     await w.ship(secret, { message: 'We are on it.' })
     const [ann] = await w.mails()
@@ -196,7 +134,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('names a thread without the port of the site', async () => {
-    const w = await world(engine, 'http://[::1]:8000')
+    const w = await newsSite(engine, 'http://[::1]:8000')
     await w.ship()
     const [mail] = await w.mails()
     const headers = JSON.parse(mail?.headers ?? '{}') as Record<string, string>
@@ -205,7 +143,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('says how much of the news of a post it leaves out', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     await w.choose(w.ann, { ways: '{"reply":"digest"}' })
     for (let n = 0; n < 12; n++) await w.as(w.cleo)(comments.create, { post_id: w.post.postId, body: `Idea ${n}` })
     await w.tell()
@@ -218,7 +156,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('gathers what one person did to several posts in one mail', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     const more = []
     for (const title of ['One', 'Two', 'Three']) more.push((await w.as(w.ann)(posts.create, { title })).post)
     await w.ship()
@@ -231,7 +169,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('writes a digest at its hour, and none without news', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     w.site.clock.now = new Date('2026-03-28T12:00:00Z')
     w.cleo.token = await w.site.signIn(w.cleo.userId)
     await w.choose(w.ann, { ways: '{"status":"page,digest","reply":"digest"}', hour: 7, timeZone: 'Europe/Berlin' })
@@ -252,7 +190,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
   })
 
   it('shows thirty posts of a long digest, and bounds its length', async () => {
-    const w = await world(engine)
+    const w = await newsSite(engine)
     await w.choose(w.ann, { ways: '{"status":"digest"}' })
     for (let n = 0; n < 35; n++) {
       const { post } = await w.as(w.ann)(posts.create, { title: `Post ${n} ${'🦄'.repeat(90)}` })

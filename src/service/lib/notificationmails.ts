@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { groupedBy } from '../../core/grouped.js'
 import { LANGUAGES } from '../../core/language.js'
 import { proseOf } from '../../core/markdown/excerpt.js'
-import type { Permission } from '../../core/permissions.js'
 import { transaction } from '../../db/connect.js'
 import {
   claimPending,
@@ -11,11 +10,11 @@ import {
   recordMailed,
   type PendingMail,
 } from '../../db/notificationmails.js'
-import { holdersAmong } from '../../db/notifications.js'
 import { claimMailKey } from '../../db/notificationsettings.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db } from '../../db/tables.js'
 import { queueMail } from '../../delivery/mail.js'
+import { COUNT_HEADER, isNews, rightsOf, type MayRead } from '../../delivery/mailednews.js'
 import type { Look } from '../../mail/frame.js'
 import { notificationMail, type MailedNews, type MailedPost } from '../../mail/notificationmail.js'
 
@@ -27,8 +26,6 @@ const MOST_NEWS = 10
 const LONGEST_TEXT = 1500
 /** Characters of the texts of a mail. */
 const LONGEST_MAIL = 20_000
-/** Milliseconds. What waited longer, as no server ran, is no news any more. */
-const LATEST_MS = 30 * 24 * 60 * 60 * 1000
 
 interface Site {
   now: Date
@@ -46,6 +43,7 @@ type Receiver = Awaited<ReturnType<typeof receiversOfMail>>[number]
 export const writeMails = (db: Db, userIds: readonly string[], site: Site): Promise<number> =>
   transaction(db, async (inside) => {
     const settings = await readSettings(inside)
+    const { notificationWays } = settings
     const receivers = new Map((await receiversOfMail(inside, userIds)).map((each) => [each.userId, each]))
     const mayRead = await rightsOf(inside, userIds)
     const pending = groupedBy(await pendingMails(inside, userIds), ({ userId }) => userId)
@@ -53,25 +51,21 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
     for (const [userId, rows] of pending) {
       const receiver = receivers.get(userId)
       const claimed = await claimPending(inside, userId, dueOf(rows, site.now).map(({ eventId }) => eventId)) // prettier-ignore
-      const news = rows.filter((row) => receiver && claimed.has(row.eventId) && isNews(row, mayRead, site.now))
+      const news = rows.filter(
+        (row) =>
+          receiver && claimed.has(row.eventId) && isNews(row, { mayRead, site: notificationWays, now: site.now }),
+      )
       if (!receiver || news.length === 0) continue
       const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
-      for (const together of mailsOf(news)) {
-        await queue(inside, { rows: together.map((row) => withoutSecrets(row, mayRead)), receiver, key, look: settings, site }) // prettier-ignore
+      for (const [index, together] of mailsOf(news).entries()) {
+        const at = new Date(site.now.getTime() + index) // each mail has its own
+        await queue(inside, { rows: together.map((row) => withoutSecrets(row, mayRead)), receiver, key, look: settings, site: { ...site, now: at } }) // prettier-ignore
+        await recordMailed(inside, userId, together.map(({ eventId }) => eventId), at.toISOString()) // prettier-ignore
         written++
       }
-      await recordMailed(inside, userId, news.map(({ eventId }) => eventId), site.now.toISOString()) // prettier-ignore
     }
     return written
   })
-
-/** Which of some people may read private posts, notes of the team and private roadmaps now. */
-async function rightsOf(db: Db, userIds: readonly string[]) {
-  const permissions = ['board:read', 'comment:view_internal', 'roadmap:read'] as const satisfies Permission[]
-  const holders = new Map<string, Set<string>>()
-  for (const permission of permissions) holders.set(permission, await holdersAmong(db, userIds, permission))
-  return (userId: string, permission: (typeof permissions)[number]) => holders.get(permission)?.has(userId) ?? false
-}
 
 /** Which of the rows of a person are to be mailed now: those that are due, and soon ones that go into the same mails. */
 function dueOf(rows: readonly PendingMail[], now: Date): PendingMail[] {
@@ -89,23 +83,8 @@ function actorsOf(rows: readonly PendingMail[]): Set<string | null> {
   return new Set([...byActor].filter(([, each]) => new Set(each.map(({ postId }) => postId)).size > 1).map(([id]) => id)) // prettier-ignore
 }
 
-function isNews(row: PendingMail, mayRead: Awaited<ReturnType<typeof rightsOf>>, now: Date): boolean {
-  const { userId, roadmapId } = row
-  if (row.readAt !== null || row.is_spam !== 0 || row.isMuted !== null) return false
-  if (now.getTime() - Date.parse(row.createdAt) > LATEST_MS) return false
-  if (row.display !== 1 && !mayRead(userId, 'board:read')) return false
-  if (row.commentId !== null) {
-    if (row.body === null || row.isCommentSpam !== 0) return false
-    return row.isInternal === 0 || mayRead(userId, 'comment:view_internal')
-  }
-  if (row.kind !== 'status') return true
-  // A status that was changed again has news of its own
-  if (roadmapId === null || roadmapId !== row.presentRoadmapId) return false
-  return row.roadmapDisplay === 1 || mayRead(userId, 'roadmap:read')
-}
-
 /** An update is told of also where the status that it has is not shown. */
-const withoutSecrets = (row: PendingMail, mayRead: Awaited<ReturnType<typeof rightsOf>>): PendingMail =>
+const withoutSecrets = (row: PendingMail, mayRead: MayRead): PendingMail =>
   row.roadmapDisplay === 1 || mayRead(row.userId, 'roadmap:read') ? row : { ...row, roadmapName: null }
 
 /** The mails to a person: their digest, one about what the same person did to several posts, and one for each other post. */
@@ -152,6 +131,7 @@ async function queue(db: Db, { rows, receiver, key, look, site }: Written): Prom
     {
       priority: AFTER_SIGN_IN,
       headers: {
+        [COUNT_HEADER]: String(rows.length),
         'List-Id': `<notifications.${hostname}>`,
         'List-Unsubscribe': `<${manage('/unsubscribe')}>`,
         // RFC 8058 is for https alone

@@ -1,0 +1,76 @@
+import { topicOf } from '../core/notificationkinds.js'
+import { effectiveWays, mailOf } from '../core/notificationways.js'
+import type { Permission } from '../core/permissions.js'
+import { transaction } from '../db/connect.js'
+import { cancelLeased } from '../db/deliveries.js'
+import { newsOfMail, receiversOfMail, recordUnmailed, type PendingMail } from '../db/notificationmails.js'
+import { holdersAmong } from '../db/notifications.js'
+import { readSettings } from '../db/settings.js'
+import type { Db, DeliveryRow } from '../db/tables.js'
+
+/** Milliseconds. What waited longer, as no server ran, is no news any more. */
+const LATEST_MS = 30 * 24 * 60 * 60 * 1000
+
+const PERMISSIONS = ['board:read', 'comment:view_internal', 'roadmap:read'] as const satisfies Permission[]
+
+/** Whether a person has a permission now. */
+export type MayRead = (userId: string, permission: (typeof PERMISSIONS)[number]) => boolean
+
+/** Which of some people may read private posts, notes of the team and private roadmaps now. */
+export async function rightsOf(db: Db, userIds: readonly string[]): Promise<MayRead> {
+  const holders = new Map<string, Set<string>>()
+  for (const permission of PERMISSIONS) holders.set(permission, await holdersAmong(db, userIds, permission))
+  return (userId, permission) => holders.get(permission)?.has(userId) ?? false
+}
+
+/**
+ * Whether a mail may tell of something at this moment: it was not read on the page, and is there, public or permitted,
+ * followed, and a thing that the person is mailed about. `site` are the ways of the site, as stored.
+ */
+export function isNews(
+  row: PendingMail,
+  { mayRead, site, now }: { mayRead: MayRead; site: string; now: Date },
+): boolean {
+  const { userId, roadmapId } = row
+  if (row.readAt !== null || row.is_spam !== 0 || row.isMuted !== null) return false
+  if (now.getTime() - Date.parse(row.createdAt) > LATEST_MS) return false
+  if (!mailOf(effectiveWays(site, row.ways ?? undefined)[topicOf(row.kind)])) return false
+  if (row.display !== 1 && !mayRead(userId, 'board:read')) return false
+  if (row.commentId !== null) {
+    if (row.body === null || row.isCommentSpam !== 0) return false
+    return row.isInternal === 0 || mayRead(userId, 'comment:view_internal')
+  }
+  if (row.kind !== 'status') return true
+  // A status that was changed again has news of its own
+  if (roadmapId === null || roadmapId !== row.presentRoadmapId) return false
+  return row.roadmapDisplay === 1 || mayRead(userId, 'roadmap:read')
+}
+
+/** The header of a mail that says how many news it tells: by then some may be deleted, with their post or comment. */
+export const COUNT_HEADER = 'X-News-Count'
+
+function toldIn({ headers }: DeliveryRow, found: number): number {
+  const { [COUNT_HEADER]: count } = JSON.parse(headers ?? '{}') as Record<string, string>
+  return count === undefined ? found : Number(count) // an earlier version wrote none
+}
+
+/**
+ * Looks again at a mail that is about to be sent, as it may have waited for long: for the mail server, or for the rate. If
+ * it says something that its receiver may not be told any more, it is cancelled, and the rest is written into another
+ * mail. Returns whether it was.
+ */
+export async function withdraw(db: Db, delivery: DeliveryRow, now: Date): Promise<boolean> {
+  const { recipient, createdAt, lease } = delivery
+  const rows = await newsOfMail(db, recipient, createdAt)
+  const userIds = rows.slice(0, 1).map(({ userId }) => userId) // an address is of one person
+  const [receiver] = userIds.length > 0 ? await receiversOfMail(db, userIds) : []
+  const { notificationWays: site } = await readSettings(db)
+  const mayRead = await rightsOf(db, userIds)
+  const news = rows.filter((row) => receiver && isNews(row, { mayRead, site, now }))
+  if (news.length > 0 && news.length === toldIn(delivery, rows.length)) return false
+  return transaction(db, async (inside) => {
+    if (lease === null || !(await cancelLeased(inside, lease, now.toISOString()))) return true
+    for (const row of rows) await recordUnmailed(inside, row, news.includes(row) ? now.toISOString() : null)
+    return true
+  })
+}
