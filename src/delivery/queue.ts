@@ -24,7 +24,9 @@ const RENEW_INTERVAL_MS = 4_000
 /** The delay before recording a delivery is retried. */
 const RECORD_RETRY_MS = 500
 
-/** Milliseconds. A delivery that takes longer does not hold the next one back. */
+/** Deliveries that leave beside each other: each waits for the receiver and for commits, which then serve several. */
+const SIDE_BY_SIDE = 5
+/** Milliseconds. Deliveries that take longer do not hold the next ones back, up to so many. */
 const PATIENCE_MS = 1_000
 const MAX_CONCURRENT = 10
 
@@ -62,23 +64,27 @@ interface Sender {
 
 /**
  * Sends all that is due of a kind, and yields each attempt when it has ended. Sends no more once nothing can be reached.
- * Deliveries leave one after another, so that few are under way if the process dies, but slow ones beside others.
+ * Few leave beside each other, so that few are under way if the process dies.
  * One is sent twice only if the process dies before it records the delivery, or if the database is not writable for
  * longer than a lease at that moment, and another process is the first to write again.
  */
 export async function* deliver(db: Db, sender: Sender): AsyncGenerator<Attempt> {
   const underWay = new Map<string, Promise<Attempt>>()
   let isReachable = true
+  /** Whether one got through: until then one is tried at a time, as all would fail for the same cause. */
+  let isProven = false
   try {
     for (;;) {
       const lease = newId()
       const delivery = isReachable && underWay.size < MAX_CONCURRENT ? await leaseNext(db, sender, lease) : undefined
       if (delivery) underWay.set(delivery.deliveryId, attempt(db, sender, delivery, lease))
       if (underWay.size === 0) return
+      if (delivery && isProven && underWay.size < SIDE_BY_SIDE) continue
       const ended = await firstWithin(sender.patience ?? PATIENCE_MS, [...underWay.values()])
       if (!ended) continue
       underWay.delete(ended.delivery.deliveryId)
       isReachable &&= !ended.isUnreachable
+      isProven ||= !ended.error
       yield ended
     }
   } finally {

@@ -4,6 +4,8 @@ import { replaceFile } from '../core/atomicfile.js'
 import { makeFolder } from '../core/files.js'
 
 const MAX_SEND_MS = 300_000
+/** To one mail server. */
+const MAX_CONNECTIONS = 10
 
 /** How mail is sent (smtp://, smtps://, sendmail: or folder:PATH), and the sender's address. */
 export interface MailSettings {
@@ -43,6 +45,12 @@ export function verdictOf(error: Error): 'refused' | 'deferred' | 'none' {
 export const isBounce = (error: Error): boolean =>
   (error as NodemailerError).command === 'RCPT TO' && verdictOf(error) === 'refused'
 
+/**
+ * A connection serves many mails. One that the server closed before it got a byte of a mail is opened again, as some servers
+ * take only a few mails over each; nothing else is sent again here.
+ */
+const POOL = { pool: true, maxConnections: MAX_CONNECTIONS, maxRequeues: 2 } as const
+
 export async function openTransport({ url, from }: MailSettings): Promise<Transport> {
   const nodemailer = await import('nodemailer')
   const build = (letter: Letter) => messageOf(from, letter)
@@ -52,7 +60,7 @@ export async function openTransport({ url, from }: MailSettings): Promise<Transp
     )
   const transporter = url.startsWith('sendmail:')
     ? nodemailer.createTransport({ sendmail: true, path: url.slice('sendmail:'.length) || 'sendmail' })
-    : nodemailer.createTransport(smtpOptions(url))
+    : nodemailer.createTransport({ ...smtpOptions(url), ...POOL })
   return {
     send: async (letter) => void (await transporter.sendMail(build(letter))),
     verify: async () => void (await transporter.verify()),

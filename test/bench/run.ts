@@ -11,6 +11,7 @@ import { boards } from './cases/boards.js'
 import { cold } from './cases/cold.js'
 import { memory } from './cases/memory.js'
 import { mix } from './cases/mix.js'
+import { notifications } from './cases/notifications.js'
 import { filters, posts } from './cases/posts.js'
 import { pages } from './cases/pages.js'
 import { several } from './cases/several.js'
@@ -45,6 +46,7 @@ const all: Case[] = [
   ...memory(plan),
   ...limits(),
   ...backups(),
+  ...notifications(),
   starts(),
 ]
 const wanted = flags.only?.toLowerCase()

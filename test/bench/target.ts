@@ -9,6 +9,8 @@ export interface Target {
   unhook(): Promise<void>
   insert(table: string, rows: Iterable<Row>): Promise<void>
   run(sql: string): Promise<void>
+  /** The only number of the only row of a query. */
+  number(sql: string): Promise<number>
   hook(): Promise<void>
   close(): Promise<void>
 }
@@ -27,6 +29,7 @@ function sqliteTarget(file: string): Target {
   let removed: { sql: string }[] = []
   return {
     run,
+    number: async (sql) => Number(database.prepare(sql).pluck().get()),
     async unhook() {
       const found = database
         .prepare(
@@ -70,6 +73,10 @@ async function postgresTarget(url: string): Promise<Target> {
   let removed: { name: string; sql: string }[] = []
   return {
     run,
+    async number(sql) {
+      const { rows } = await client.query<[string]>({ text: sql, rowMode: 'array' })
+      return Number(rows[0]?.[0])
+    },
     async unhook() {
       await run('set session_replication_role = replica') // neither triggers nor foreign keys
       await run(`set maintenance_work_mem = '1GB'`)

@@ -25,6 +25,8 @@ const refusal = (message: string) =>
   Object.assign(new Error(message), { command: 'RCPT TO', responseCode: 550, permanent: true })
 const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
 
+const messageId = ({ text }: { text: string }) => /^Message-ID: (.*)$/m.exec(text)?.[1]
+
 describe.each(engines)('the queue of mails on %s', (engine) => {
   it('sends each mail once and then deletes its text', async () => {
     const site = await makeSite(engine)
@@ -74,6 +76,33 @@ describe.each(engines)('the queue of mails on %s', (engine) => {
       await (mail === 0 ? first : deliveries.next())
     }
     expect(most).toBe(10)
+  })
+
+  it('tries one mail until one gets through, then sends five beside each other', async () => {
+    const site = await makeSite(engine)
+    for (let count = 0; count < 12; count++) await queued(site)
+    const held: (() => void)[] = []
+    let [underWay, most] = [0, 0]
+    const transport = to(async () => {
+      most = Math.max(most, ++underWay)
+      await new Promise<void>((resolve) => held.push(resolve))
+      underWay--
+    })
+    const deliveries = sendMails(site, transport, 1e6)
+    const first = deliveries.next()
+    await expect.poll(() => underWay).toBe(1)
+    for (let query = 0; query < 50; query++) await row(site) // in which a second could begin
+    expect(most).toBe(1)
+    held[0]?.()
+    await first
+    const second = deliveries.next()
+    await expect.poll(() => underWay).toBe(5)
+    for (let mail = 1; mail < 12; mail++) {
+      await expect.poll(() => held.length).toBeGreaterThan(mail)
+      held[mail]?.()
+      await (mail === 1 ? second : deliveries.next())
+    }
+    expect(most).toBe(5)
   })
 
   it('counts a failed attempt, stores its reason, and waits longer each time', async () => {
@@ -201,6 +230,49 @@ describe('transports', () => {
     expect(mail?.text).toMatch(/From: Moonbase <noreply@example\.org>/)
     expect(mail?.text).toMatch(/multipart\/alternative[^]*text\/plain[^]*Hello[^]*text\/html[^]*<p>Hello<\/p>/)
     transport.close()
+  })
+
+  it('SMTP: many mails share few connections', async () => {
+    const site = await makeSite('sqlite')
+    let connections = 0
+    const host = await smtpHost({ onConnect: (_session, accept) => (connections++, accept()) })
+    for (let count = 0; count < 60; count++) await queued(site)
+    const transport = await openTransport({ url: host.url, from: 'noreply@example.org' })
+    expect(await run(site, transport)).toHaveLength(60)
+    transport.close()
+    expect([new Set(host.received.map(messageId)).size, host.received.length]).toEqual([60, 60])
+    expect(connections).toBeLessThanOrEqual(10)
+  })
+
+  it('SMTP: a server that takes one mail over each connection gets each mail once', async () => {
+    const site = await makeSite('sqlite')
+    const used = new Set<string>()
+    const host = await smtpHost({
+      onMailFrom: (_address, { id }, done) =>
+        done(used.has(id) ? Object.assign(new Error('too many mails'), { responseCode: 421 }) : null),
+      onRcptTo: (_address, { id }, done) => (used.add(id), done()),
+    })
+    for (let count = 0; count < 8; count++) await queued(site)
+    const transport = await openTransport({ url: host.url, from: 'noreply@example.org' })
+    const attempts = await run(site, transport)
+    transport.close()
+    expect(attempts.filter(({ error }) => error)).toEqual([])
+    expect([new Set(host.received.map(messageId)).size, host.received.length]).toEqual([8, 8])
+  })
+
+  it('SMTP: a mail whose connection is cut in its text, or before the answer to it, is not sent again at once', async () => {
+    const site = await makeSite('sqlite')
+    const host = await smtpHost()
+    for (let count = 0; count < 4; count++) await queued(site)
+    let cuts = 0
+    host.onMail = async ({ cut }) => {
+      if (host.received.length === 2 && cuts++ === 0) cut()
+    }
+    const transport = await openTransport({ url: host.url, from: 'noreply@example.org' })
+    const attempts = await run(site, transport)
+    transport.close()
+    expect(attempts.map(({ error }) => error !== undefined).filter(Boolean)).toHaveLength(1)
+    expect(await site.db.selectFrom('deliveries').select('attempts').where('sentAt', 'is', null).execute()).toEqual([{ attempts: 1 }]) // prettier-ignore
   })
 
   it('SMTP: verify reports a wrong password and an unreachable server', async () => {
