@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { printable } from '../core/text.js'
+import { counted, printable } from '../core/text.js'
 import { decideMany } from '../service/moderationmany.js'
 import * as moderation from '../service/moderation.js'
 import type { Item } from '../service/moderation.js'
@@ -144,16 +144,20 @@ export function register(group: Command, cli: Cli): void {
     {
       ...bulkView,
       usage: 'decide <decision> <ids:item...>',
-      summary: 'Keep, or hide as spam, up to 100 posts and comments, in one change that can be undone for ten minutes',
+      summary:
+        'Keep, hide as spam, or delete up to 100 posts and comments in one change; all but a deletion can be undone for ten minutes',
       examples: [
         'moderate decide spam 12 15',
         'moderate list --reasons spam -q --limit 100 | feedbackctl moderate decide spam -',
+        'moderate decide delete 12 15 --yes',
       ],
-      input: { joined: 'ids', hidden: ['if_updated_at'] },
+      input: { joined: 'ids', hidden: ['if_updated_at', 'decisions', 'roadmapIds'] },
+      confirm: async (_call, { decision, ids }) =>
+        decision === 'delete'
+          ? `Delete ${counted((ids as string[]).length, 'item')}? Posts take their votes and comments with them; --dry-run shows how many.`
+          : undefined,
       done: (answer, { decision }) =>
-        decision === 'keep'
-          ? `Kept ${saidOfMany(answer, 'moderate', 'item')}`
-          : `Hid ${saidOfMany(answer, 'moderate', 'item')}`,
+        `${decision === 'keep' ? 'Kept' : decision === 'spam' ? 'Hid' : 'Deleted'} ${saidOfMany(answer, 'moderate', 'item')}`,
     },
     cli,
   )

@@ -23,7 +23,7 @@ import type { Sorting } from '../db/paging.js'
 import type { PostView } from '../db/posts/row.js'
 import type { CommentRow, Db } from '../db/tables.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
-import { change } from './lib/change.js'
+import { change, type Change } from './lib/change.js'
 import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, takenAmong, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
 import { hiddenFirst } from './lib/holding.js'
@@ -253,14 +253,18 @@ export const remove = operation({
   subject: commentGiven,
   run: (ctx, input, { id }) =>
     change(ctx, async (tx) => {
-      const comment = await lockedComment(tx, id, () => commentGiven(tx, input))
-      const taken = await takenAmong(tx, [comment])
-      commentPolicy.assert('delete', ctx.actor, { ...comment, isTaken: taken.has(id) })
-      await deleteComment(tx.db, id)
-      tx.record('comment.deleted', id, comment.title)
+      await removeIn(tx, await lockedComment(tx, id, () => commentGiven(tx, input)))
       return undefined
     }),
 })
+
+/** Deletes a comment that is locked. What it throws of the contract, it throws before it writes. */
+export async function removeIn(tx: Change, comment: CommentView & { title: string }): Promise<void> {
+  const taken = await takenAmong(tx, [comment])
+  commentPolicy.assert('delete', tx.actor, { ...comment, isTaken: taken.has(comment.id) })
+  await deleteComment(tx.db, comment.id)
+  tx.record('comment.deleted', comment.id, comment.title)
+}
 
 const flips = (wanted: boolean | undefined, present: number): boolean =>
   wanted !== undefined && wanted !== (present === 1)

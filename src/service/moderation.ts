@@ -8,7 +8,7 @@ import { findBoard } from '../db/boards.js'
 import { findComment, lockComment, updateComment } from '../db/comments.js'
 import { putReport, putReview, reopenReview, setReportsOpen, type Item as ItemKey } from '../db/moderation.js'
 import { updatePost, type PostView } from '../db/posts/row.js'
-import { shownComment } from './comments.js'
+import { removeIn as removeComment, shownComment } from './comments.js'
 import { MODERATORS, type Actor } from './lib/access.js'
 import { blockIn } from './lib/blocking.js'
 import { change, type Change } from './lib/change.js'
@@ -20,7 +20,7 @@ import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { days, Item, itemShown } from './moderationqueue.js'
-import { postNotFound, visiblePost } from './posts.js'
+import { postNotFound, removeIn as removePost, visiblePost } from './posts.js'
 
 export { COUNTED, REASONS } from '../db/moderationqueue.js'
 export { count, list, type Item } from './moderationqueue.js'
@@ -52,7 +52,7 @@ export const blockField = Type.Optional(
   }),
 )
 
-export function assertBlocks(block: boolean, decision: string): void {
+export function assertBlocks(block: boolean, decision: string | undefined): void {
   if (!block || decision === 'spam') return
   const rule = 'absent unless decision is spam'
   throw invalidField({ code: 'UNKNOWN_CHOICE', message: `block must be ${rule}.`, field: 'block', rule, value: 'true' })
@@ -158,6 +158,8 @@ export interface Subject {
   updatedAt: string
   post?: PostView
   assertMayDecide(this: void, actor: Actor): void
+  /** Throws what the contract refuses before it writes. Lock a comment first. */
+  remove(this: void, tx: Change): Promise<void>
 }
 
 export const subjectOfPost = (post: PostView): Subject => ({
@@ -171,6 +173,7 @@ export const subjectOfPost = (post: PostView): Subject => ({
   updatedAt: post.updatedAt,
   post,
   assertMayDecide: (actor) => postPolicy.assert('spam', actor, post),
+  remove: (tx) => removePost(tx, post),
 })
 
 /** A comment by id, or a post by id or slug, that the actor may see. */
@@ -189,6 +192,7 @@ export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> 
     authorId: comment.author_id,
     updatedAt: comment.updated_at,
     assertMayDecide: (actor) => commentPolicy.assert('spam', actor, comment),
+    remove: (tx) => removeComment(tx, { ...comment, title }),
   }
 }
 

@@ -1,29 +1,55 @@
 import * as Type from 'typebox'
 import { invalidField } from '../core/fields.js'
 import { HELD, SPAM } from '../core/hidden.js'
-import { lockComment } from '../db/comments.js'
+import { countComments, lockComment } from '../db/comments.js'
 import { findReview, openReportIds } from '../db/moderation.js'
-import { MODERATORS } from './lib/access.js'
-import { bulkOutput, changeMany, eachOnce, idsField, type Undoable } from './lib/bulk.js'
+import { findRoadmap } from '../db/roadmaps.js'
+import { can, MODERATORS } from './lib/access.js'
+import { bulkOutput, changeMany, idsField, type Done, type Undoable } from './lib/bulk.js'
+import type { Change } from './lib/change.js'
+import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
-import { fields, oneOf } from './lib/schemas.js'
-import { assertBlocks, blockField, decideIn, subjectOf } from './moderation.js'
+import { roadmapIdAfter, roadmapIdFrom } from './lib/postplaces.js'
+import { postPolicy } from './lib/postshapes.js'
+import { fields, oneOf, someOf } from './lib/schemas.js'
+import { assertUnchanged } from './lib/times.js'
+import { assertBlocks, blockField, decideIn, subjectOf, type Subject } from './moderation.js'
+import { movedFrom } from './postmoves.js'
+import { updateIn } from './posts.js'
 
 /** Reports of a post or comment that an undo opens again; with so many it waits for a decision either way. */
 const MOST_REPORTS = 100
 
+const DECISIONS = ['keep', 'spam', 'delete'] as const
+type Word = (typeof DECISIONS)[number]
+
 export const decideMany = operation({
   id: 'moderation.decideMany',
   summary:
-    'Decide about up to 100 posts and comments at once; can be undone for ten minutes, but for sessions that a block ended',
+    'Decide about up to 100 posts and comments at once; can be undone for ten minutes, but for what it deletes and for sessions that a block ended',
   http: 'POST /moderation 200',
   access: MODERATORS,
   writes: 'content',
-  errors: [],
+  errors: ['ROADMAP_NOT_FOUND'],
   input: fields({
-    decision: oneOf(['keep', 'spam'], { description: 'keep: show them, and close their reports; spam: hide them' }),
+    decision: Type.Optional(
+      oneOf(DECISIONS, {
+        description:
+          'keep: show them, and close their reports; spam: hide them; delete: delete them, with the votes and comments of posts',
+      }),
+    ),
+    decisions: Type.Optional(
+      someOf(DECISIONS, { maxItems: 100, description: 'In place of decision: one for each of ids, in their order' }),
+    ),
     ids: idsField('Ids of comments, or ids, slugs or numbers of posts', 'item'),
     block: blockField,
+    roadmapIds: Type.Optional(
+      Type.Array(Type.String(), {
+        rule: 'a roadmap, "none" or an empty text for each of ids, in their order',
+        description:
+          'The roadmap that each post moves to if it is kept: id or url, "none", or an empty text to leave it where it is; needs post:update',
+      }),
+    ),
     if_updated_at: Type.Optional(
       Type.Array(Type.String(), {
         condition: true,
@@ -34,42 +60,116 @@ export const decideMany = operation({
     ),
   }),
   output: bulkOutput,
-  run(ctx, { decision, ids, block = false, if_updated_at: seen }) {
+  async run(ctx, { decision, decisions, ids, block = false, roadmapIds = [], if_updated_at: seen }) {
+    const words = decisionsOf(ids, decision, decisions)
     assertBlocks(block, decision)
-    const versions = versionsOf(ids, seen)
-    return changeMany(ctx, eachOnce(ids), {
-      name: (given) => given,
-      async work(tx, given) {
-        const { key } = await subjectOf(tx, given)
-        if ('commentId' in key) await lockComment(tx.db, key.commentId) // or an edit meanwhile would be lost to an undo
-        const [review, reports] = [await findReview(tx.db, key), await openReportIds(tx.db, key, MOST_REPORTS)]
-        const done = await decideIn(tx, given, { decision, block, seen: versions.get(given) })
-        const { subject, isSpam, decidedAt, blocked } = done
-        const { id, kind, number, title, hidden } = subject
-        const undo: Undoable = {
-          type: 'decided',
-          kind,
-          id,
-          wasSpam: hidden === SPAM,
-          ...(hidden === HELD && { wasHeld: true }),
-          isSpam,
-          decidedAt,
-          review: review ?? null,
-          reports,
-          ...(blocked && { blocked: { userId: blocked.userId, updatedAt: blocked.updatedAt } }),
-        }
-        return { id, kind, number, title, ...(blocked && { author: 'blocked' as const }), undo }
-      },
+    assertForEach('if_updated_at', 'a time for each of ids, in their order', ids, seen)
+    if (roadmapIds.length > 0)
+      assertForEach('roadmapIds', 'a roadmap, "none" or an empty text for each of ids, in their order', ids, roadmapIds)
+    // A roadmap that does not exist fails the whole, not each post
+    const places = new Map<string, string | null>()
+    for (const url of new Set(roadmapIds))
+      if (url !== '')
+        places.set(
+          url,
+          url === NONE && !(await findRoadmap(ctx.db, NONE)) ? null : await roadmapIdFrom(ctx, url, null, 'roadmapIds'),
+        )
+    const all = ids.map((given, index) => ({
+      given: given.trim(),
+      decision: words[index] as Word,
+      roadmapId: places.get(roadmapIds[index] ?? ''),
+      seen: seen?.[index],
+    }))
+    return changeMany(ctx, [...new Map(all.toReversed().map((each) => [each.given, each])).values()].toReversed(), {
+      name: ({ given }) => given,
+      work: (tx, each) => decideOne(tx, { ...each, block }),
     })
   },
 })
 
-/** The version of each that the caller has read. */
-function versionsOf(ids: readonly string[], seen: readonly string[] | undefined): Map<string, string> {
-  if (seen !== undefined && seen.length !== ids.length) {
-    const rule = 'a time for each of ids, in their order'
-    const message = `if_updated_at must have ${rule}; it has ${seen.length} for ${ids.length}.`
-    throw invalidField({ code: 'UNKNOWN_CHOICE', message, field: 'if_updated_at', rule, value: String(seen.length) })
+interface Asked {
+  given: string
+  decision: Word
+  block: boolean
+  roadmapId: string | null | undefined
+  seen: string | undefined
+}
+
+/** What it throws of the contract, it throws before it writes. */
+async function decideOne(tx: Change, { given, decision, block, roadmapId, seen }: Asked): Promise<Done> {
+  const { key } = await subjectOf(tx, given)
+  if ('commentId' in key) await lockComment(tx.db, key.commentId) // or an edit meanwhile would be lost to an undo
+  if (decision === 'delete') return deleteOne(tx, given, seen)
+  const [review, reports] = [await findReview(tx.db, key), await openReportIds(tx.db, key, MOST_REPORTS)]
+  const before = decision === 'keep' && roadmapId !== undefined ? (await subjectOf(tx, given)).post : undefined
+  if (before) {
+    postPolicy.assert('update', tx.actor, before)
+    await roadmapIdAfter(tx, roadmapId, before)
   }
-  return new Map(seen?.map((version, index) => [(ids[index] ?? '').trim(), version]))
+  const done = await decideIn(tx, given, { decision, block, seen })
+  const { subject, isSpam, decidedAt, blocked } = done
+  const { id, kind, number, title, hidden } = subject
+  const update = before && roadmapId !== before.roadmap_id ? await updateIn(tx, id, { roadmapId }) : undefined
+  const moved = update && movedFrom(update.before, update.after, false)
+  const undo: Undoable = {
+    type: 'decided',
+    kind,
+    id,
+    wasSpam: hidden === SPAM,
+    ...(hidden === HELD && { wasHeld: true }),
+    isSpam,
+    decidedAt,
+    review: review ?? null,
+    reports,
+    ...(blocked && { blocked: { userId: blocked.userId, updatedAt: blocked.updatedAt } }),
+    ...(moved && { moved }),
+  }
+  return { id, kind, number, title, ...(blocked && { author: 'blocked' as const }), undo }
+}
+
+async function deleteOne(tx: Change, given: string, seen: string | undefined): Promise<Done> {
+  const subject = await subjectOf(tx, given)
+  const { id, kind, number, title } = subject
+  assertUnchanged('if_updated_at', seen, subject.updatedAt)
+  const lost = await lossOf(tx, subject)
+  await subject.remove(tx)
+  return { id, kind, number, title, lost, undo: 'final' }
+}
+
+/** The votes of a post, and the comments that the caller may see. */
+async function lossOf({ db, actor }: Change, { post }: Subject): Promise<NonNullable<Done['lost']>> {
+  if (!post) return { votes: 0, comments: 0 }
+  const comments = await countComments(db, {
+    postId: post.postId,
+    visibility: can(actor, 'comment:view_internal') ? ['public', 'internal'] : ['public'],
+    spam: can(actor, 'comment:update:any'),
+    viewer: actor.userId,
+    author: undefined,
+    period: {},
+  })
+  return { votes: post.votesCount, comments }
+}
+
+function decisionsOf(
+  ids: readonly string[],
+  one: Word | undefined,
+  each: readonly Word[] | undefined,
+): readonly Word[] {
+  if (each === undefined && one !== undefined) return ids.map(() => one)
+  const rule = 'given, unless decisions is'
+  if (each === undefined || one !== undefined)
+    throw invalidField({ code: 'UNKNOWN_CHOICE', message: `decision must be ${rule}.`, field: 'decision', rule, value: one }) // prettier-ignore
+  assertForEach('decisions', 'one for each of ids, in their order', ids, each)
+  return each
+}
+
+function assertForEach(
+  field: string,
+  rule: string,
+  ids: readonly string[],
+  given: readonly string[] | undefined,
+): void {
+  if (given === undefined || given.length === ids.length) return
+  const message = `${field} must have ${rule}; it has ${given.length} for ${ids.length}.`
+  throw invalidField({ code: 'UNKNOWN_CHOICE', message, field, rule, value: String(given.length) })
 }

@@ -3,7 +3,7 @@ import { invalidField } from '../core/fields.js'
 import { findBoard } from '../db/boards.js'
 import type { PostView } from '../db/posts/row.js'
 import { findRoadmap } from '../db/roadmaps.js'
-import { bulkOutput, changeMany, eachOnce, idsField, type Undoable } from './lib/bulk.js'
+import { bulkOutput, changeMany, eachOnce, idsField, type Moved } from './lib/bulk.js'
 import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter, roadmapIdFrom } from './lib/postplaces.js'
@@ -60,7 +60,7 @@ const placeGiven = async (given: string | null, find: (url: string) => Promise<u
   given === NONE && !(await find(NONE)) ? null : given
 
 /** Undefined where it did not move. */
-function movedFrom(before: PostView, after: PostView, quiet: boolean): Undoable | undefined {
+export function movedFrom(before: PostView, after: PostView, quiet: boolean): Moved | undefined {
   const isSame = before.boardId === after.boardId && before.roadmap_id === after.roadmap_id
   if (isSame) return undefined
   return {

@@ -224,15 +224,20 @@ export const remove = operation({
     return post
   },
   run: (ctx, _input, subject) =>
-    change(ctx, async ({ db, record }) => {
-      await lock(db, 'post_counts')
-      const isTaken = !can(ctx.actor, 'post:destroy') && (await hasOthers(db, subject))
-      postPolicy.assert('delete', ctx.actor, { ...subject, isTaken })
-      if (!(await deletePost(db, subject.postId))) throw postNotFound(subject.postId)
-      record('post.deleted', subject.postId, subject.title)
+    change(ctx, async (tx) => {
+      await removeIn(tx, subject)
       return undefined
     }),
 })
+
+/** Deletes a post in a transaction. What it throws of the contract, it throws before it writes. */
+export async function removeIn({ db, actor, record }: Change, post: PostView): Promise<void> {
+  await lock(db, 'post_counts')
+  const isTaken = !can(actor, 'post:destroy') && (await hasOthers(db, post))
+  postPolicy.assert('delete', actor, { ...post, isTaken })
+  if (!(await deletePost(db, post.postId))) throw postNotFound(post.postId)
+  record('post.deleted', post.postId, post.title)
+}
 
 /** As in the contract, an id wins over a slug. `id` and `postId` may hold a slug too. */
 async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {

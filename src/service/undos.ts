@@ -59,7 +59,7 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved
 
 async function takeBack(
   tx: Change,
-  { kind, id, wasSpam, wasHeld, isSpam, decidedAt, review, reports, blocked }: Decided,
+  { kind, id, wasSpam, wasHeld, isSpam, decidedAt, review, reports, blocked, moved }: Decided,
 ): Promise<Done> {
   const subject = kind === 'post' && isSpam && !wasSpam ? await hiddenPost(tx, id) : await subjectOf(tx, id)
   subject.assertMayDecide(tx.actor)
@@ -67,6 +67,7 @@ async function takeBack(
   const present = await findReview(tx.db, subject.key)
   if (subject.hidden !== (isSpam ? SPAM : SHOWN) || present?.decidedAt !== decidedAt || present.isOpen === 1)
     throw changedSince()
+  if (moved) await moveBack(tx, moved)
   const author = blocked && (await unblocked(tx, blocked))
   await setHidden(tx, subject, wasSpam ? SPAM : wasHeld ? HELD : SHOWN)
   await restoreReview(tx.db, subject.key, review)

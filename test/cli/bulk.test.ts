@@ -46,5 +46,12 @@ it.each(engines)('posts on %s are moved and decided about together, and that is 
   expect(decided).toMatchObject({ changed: 2, failed: 0, undo: { undo_id: expect.any(String) } })
   const listed = JSON.parse((await run('posts list --json')).stdout)
   expect(listed.posts).toHaveLength(3)
+
+  expect(await run('moderate decide delete 1 2')).toMatchObject({ code: 5, stderr: expect.stringContaining('--yes') })
+  const would = await run('moderate decide delete 1 2 --dry-run -o table')
+  expect(would.stdout).toMatch(/^NUMBER +TITLE +OUTCOME +LOST\n#1 +One +changed +1 vote\n/)
+  expect(would.stderr).toContain('Would delete 2 items.')
+  expect(await run('moderate decide delete 1 2 99 --yes -o table')).toMatchObject({ code: 7, stderr: expect.stringContaining('Deleted 2 items. 1 failed.\n') }) // prettier-ignore
+  expect(await places()).toEqual(['3 ideas undefined'])
   expect(await run('posts move 1')).toMatchObject({ code: 2, stderr: expect.stringContaining('--board') })
 })

@@ -76,7 +76,12 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   'moderation.decideMany': ({ rows, draw }) =>
     http('POST /moderation', {
       ids: [draw(rows.posts).postId, draw(rows.comments).id],
-      ...draw([{ decision: 'keep' }, { decision: 'spam' }, { decision: 'spam', block: true }]),
+      ...draw([
+        { decision: 'keep' },
+        { decision: 'spam' },
+        { decision: 'spam', block: true },
+        { decisions: ['keep', 'spam'] },
+      ]),
     }),
   'moderation.decide post': ({ rows, draw }) =>
     http(`POST /moderation/${draw(rows.posts).postId}`, { decision: draw(['keep', 'spam', 'reopen']) }),

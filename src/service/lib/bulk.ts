@@ -39,6 +39,8 @@ export interface Decided {
   reports: readonly string[]
   /** The author, where it blocked that account, and `updatedAt` of it from then on. */
   blocked?: { userId: string; updatedAt: string }
+  /** The roadmap, where the decision came with another. */
+  moved?: Moved
 }
 
 export const idsField = (description: string, noun?: string) =>
@@ -67,6 +69,12 @@ const Outcome = Type.Object({
         'What became of its author; still-blocked where an undo left the account alone, as it was changed since; otherwise absent',
     }),
   ),
+  lost: Type.Optional(
+    Type.Object(
+      { votes: Type.Integer(), comments: Type.Integer() },
+      { description: 'Where it is deleted: what a post takes with it; otherwise absent' },
+    ),
+  ),
   error: outcomeError,
 })
 export type Outcome = Type.Static<typeof Outcome>
@@ -87,7 +95,7 @@ export const bulkOutput = Type.Object({
 type BulkOutput = Type.Static<typeof bulkOutput>
 
 /** What was done with one of them. */
-export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title' | 'author'> {
+export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title' | 'author' | 'lost'> {
   /** How to take it back: 'final' where that cannot be done, absent where nothing changed. */
   undo?: Undoable | 'final' | undefined
 }

@@ -121,7 +121,8 @@ document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey, isComposing } = event
   if (ctrlKey || metaKey || altKey || isComposing || event.defaultPrevented || isTyping(target)) return
   if (document.querySelector('dialog[open]')) return
-  if (key === 'Enter' && target instanceof Element && target.matches('.pick input')) return event.preventDefault()
+  if (key === 'Enter' && target instanceof Element && target.matches('.pick input, .each input'))
+    return event.preventDefault()
   if (areOff()) return
   if (key === '?' && help instanceof HTMLDialogElement) help.showModal()
   else if ((key === 'j' || key === 'k') && keyRows.length > 0) {

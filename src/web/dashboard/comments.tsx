@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { excerptOf } from '../../core/markdown/excerpt.js'
 import * as service from '../../service/comments.js'
+import { decideMany } from '../../service/moderationmany.js'
 import { pageNumber } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { page, type LiveView, type View } from '../kit/page.js'
@@ -78,7 +79,7 @@ export const comments = page({
             ) : null}
           </Empty>
         ) : (
-          <Decisions view={view} rows={rows.map(rowOf)}>
+          <Decisions view={view} rows={rows.map((row) => rowOf(view, row))}>
             <ol class="inbox" aria-label={t('comments.title')}>
               {rows.map((row, index) => (
                 <Comment view={view} row={row} next={rows[index + 1]?.id ?? row.id} />
@@ -92,12 +93,19 @@ export const comments = page({
   },
 })
 
-export const decide = decides(async () => comments)
+export const decide = decides(async () => comments, 'comments')
 
-const rowOf = ({ id, comment }: Listed): Decidable => ({
+const rowOf = (view: View, { id, comment }: Listed): Decidable => ({
   id,
   updated_at: comment.updated_at,
-  verbs: !comment.may.includes('spam') ? [] : comment.is_held ? ['keep', 'spam'] : [comment.is_spam ? 'keep' : 'spam'],
+  verbs: [
+    ...(!comment.may.includes('spam')
+      ? []
+      : comment.is_held
+        ? (['keep', 'spam'] as const)
+        : [comment.is_spam ? ('keep' as const) : ('spam' as const)]),
+    ...(comment.may.includes('delete') && view.may(decideMany) ? (['delete'] as const) : []),
+  ],
 })
 
 const titleOf = ({ t }: View, { post: { title } }: Listed): string => t('inbox.commentOn', { title })
@@ -151,7 +159,7 @@ function Comment({ view, row, next }: { view: View; row: Listed; next: string })
   const { t, href } = view
   const { id, author, comment, post } = row
   const name = `${anchorOf(id)}-title`
-  const decidable = rowOf(row)
+  const decidable = rowOf(view, row)
   return (
     <li>
       <article id={anchorOf(id)} tabIndex={-1} aria-labelledby={name} data-row>

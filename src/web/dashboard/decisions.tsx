@@ -5,15 +5,18 @@ import { decideMany } from '../../service/moderationmany.js'
 import { withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import { action, Redirect, type AnyAction, type AnyPage, type Fields, type Said, type View } from '../kit/page.js'
-import { Form } from '../parts/form.js'
+import type { Section } from '../kit/sections.js'
+import { Form, Hidden } from '../parts/form.js'
+import { ApplyEach, eachOf, itemOf, questionOf, type Item } from './eachdecision.js'
 
 /** What is decided with a button. `block` also blocks the author. */
-type Verb = 'keep' | 'spam' | 'block'
+type Verb = 'keep' | 'spam' | 'block' | 'delete'
 const VERBS = {
   keep: { label: 'decision.keep', flash: 'decidedKeep', key: 'e', kind: 'plain' },
   spam: { label: 'decision.spam', flash: 'decidedSpam', key: 's', kind: 'plain' },
   block: { label: 'decision.block', flash: 'decidedBlock', key: 'b', kind: 'danger' },
-} as const satisfies Record<Verb, { label: Key; flash: Said['flash']; key: string; kind: string }>
+  delete: { label: 'action.delete', flash: 'decidedDelete', key: undefined, kind: 'danger' },
+} as const satisfies Record<Verb, { label: Key; flash: Said['flash']; key: string | undefined; kind: string }>
 
 /** The keys of a page with such rows. */
 export const KEYS: readonly (readonly [key: string, does: Key])[] = [
@@ -21,7 +24,7 @@ export const KEYS: readonly (readonly [key: string, does: Key])[] = [
   ['k', 'shortcuts.previous'],
   ['x', 'shortcuts.choose'],
   ['o', 'shortcuts.open'],
-  ...Object.values(VERBS).map(({ key, label }) => [key, label] as const),
+  ...Object.values(VERBS).flatMap(({ key, label }) => (key === undefined ? [] : [[key, label] as const])),
   ['z', 'shortcuts.undo'],
 ]
 
@@ -31,6 +34,7 @@ const isVerb = (text: string | undefined): text is Verb => text !== undefined &&
 export interface Decidable {
   id: string
   updated_at: string
+  /** Delete has no button in a row: one link there asks first. */
   verbs: readonly Verb[]
 }
 
@@ -41,7 +45,7 @@ const valueOf = ({ id, updated_at: version }: Decidable): string => `${id} ${ver
 export const anchorOf = (id: string): string => `row-${id}`
 
 /** A form around rows, that decides about the chosen ones, or about one. */
-export function Decisions({ view, rows, children }: DecisionsProps) {
+export function Decisions({ view, rows, hasEach = false, children }: DecisionsProps) {
   const { t } = view
   const verbs = (Object.keys(VERBS) as Verb[]).filter((verb) => rows.some((row) => row.verbs.includes(verb)))
   if (verbs.length === 0) return <>{children}</>
@@ -49,6 +53,7 @@ export function Decisions({ view, rows, children }: DecisionsProps) {
     <Form view={view} to={withParameters(view.url, {})} class="bulk">
       {/* Enter in a checkbox sends the first button, and decides nothing */}
       <button type="submit" name="verb" value="none" hidden />
+      {hasEach ? <Hidden name="rows" value={rows.map(valueOf).join()} /> : null}
       {children}
       <div class="verbs" role="group" aria-label={t('decision.forChosen')}>
         <span>{t('decision.forChosen')}</span> <output data-count={t('decision.chosen', { count: 2 })} />
@@ -57,6 +62,7 @@ export function Decisions({ view, rows, children }: DecisionsProps) {
             {t(VERBS[verb].label)}
           </button>
         ))}
+        {hasEach ? <ApplyEach view={view} /> : null}
       </div>
     </Form>
   )
@@ -65,6 +71,8 @@ export function Decisions({ view, rows, children }: DecisionsProps) {
 interface DecisionsProps {
   view: View
   rows: readonly Decidable[]
+  /** Whether each row has a choice of its own, see `EachChoice`. */
+  hasEach?: boolean
   children: ComponentChildren
 }
 
@@ -87,18 +95,20 @@ export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: 
 /** The buttons of one row. `next` is the row after it, which is where the keyboard goes on. */
 export const RowVerbs = ({ view, row, next, about, hasKeys = true, children }: RowVerbsProps) => (
   <span class="buttons">
-    {row.verbs.map((verb) => (
-      <button
-        type="submit"
-        class={`button ${VERBS[verb].kind}`}
-        name="one"
-        value={`${verb} ${valueOf(row)} ${next ?? ''}`.trim()}
-        aria-describedby={about}
-        data-key={hasKeys ? VERBS[verb].key : undefined}
-      >
-        {view.t(VERBS[verb].label)}
-      </button>
-    ))}
+    {row.verbs.map((verb) =>
+      verb === 'delete' ? null : (
+        <button
+          type="submit"
+          class={`button ${VERBS[verb].kind}`}
+          name="one"
+          value={`${verb} ${valueOf(row)} ${next ?? ''}`.trim()}
+          aria-describedby={about}
+          data-key={hasKeys ? VERBS[verb].key : undefined}
+        >
+          {view.t(VERBS[verb].label)}
+        </button>
+      ),
+    )}
     {children}
   </span>
 )
@@ -144,18 +154,37 @@ export function Unmet({ view, titles }: { view: View; titles: ReadonlyMap<string
   )
 }
 
-/** What a form says: the button of one row, or that for the chosen ones. */
-function sentBy(form: Fields): { verb: string | undefined; items: string[][]; next: string | undefined } {
-  const [verb, id = '', version = '', next = ''] = (form.one ?? '').split(' ')
-  if (verb) return { verb, items: [[id, version]], next: isId(next) ? next : undefined }
-  const items = listed(form.chosen).map((each) => each.split(' '))
-  // Without a version, the decision is refused.
-  return { verb: form.verb, items: items.map(([chosen = '', seen = 'unread']) => [chosen, seen]), next: undefined }
+/** What a form says: the button of one row, the choice of each, or that for the chosen ones. */
+function sentBy(form: Fields): { verb: Verb | 'each' | undefined; items: Item[]; next: string | undefined } {
+  const [one, id = '', version = '', next = ''] = (form.one ?? '').split(' ')
+  if (one) return { verb: verbOf(one), items: [{ id, version }], next: isId(next) ? next : undefined }
+  if (form.verb === 'each' || form.verb === 'rest') return { verb: 'each', items: eachOf(form), next: undefined }
+  return { verb: verbOf(form.verb), items: listed(form.chosen).map(itemOf), next: undefined }
 }
 
-/** The action of such a form, on a page that shows the list again. */
+const verbOf = (word: string | undefined): Verb | undefined => (isVerb(word) ? word : undefined)
+
+function inputOf(view: View, form: Fields) {
+  const { verb, items } = sentBy(form)
+  if (verb === undefined) throw new Redirect(withParameters(view.url, { done: 'decidedNone' }))
+  if (items.length === 0) throw new Redirect(withParameters(view.url, { done: 'chooseFirst' }))
+  return {
+    ...(verb === 'each'
+      ? {
+          decisions: items.map(({ decision = 'keep' }) => decision),
+          roadmapIds: items.map(({ status = '' }) => status),
+        }
+      : { decision: verb === 'block' ? 'spam' : verb }),
+    ...(verb === 'block' && { block: true }),
+    ids: items.map((item) => item.id),
+    if_updated_at: items.map(({ version }) => version),
+  } as const
+}
+
+/** The action of such a form, on a page that shows the list again. Before something is deleted, a page says what is lost. */
 export const decides = (
   page: () => Promise<AnyPage>,
+  section: Section,
   /** Where it leads if that is not the list again. */
   leads = (_view: View, to: string, _verb: string | undefined): string => to,
 ): AnyAction =>
@@ -163,21 +192,19 @@ export const decides = (
     operation: decideMany,
     page,
     many: ['chosen'],
-    input(view, form) {
+    async before(view, form) {
       const { verb, items } = sentBy(form)
-      if (!isVerb(verb)) throw new Redirect(withParameters(view.url, { done: 'decidedNone' }))
-      if (items.length === 0) throw new Redirect(withParameters(view.url, { done: 'chooseFirst' }))
-      return {
-        decision: verb === 'keep' ? 'keep' : 'spam',
-        ...(verb === 'block' && { block: true }),
-        ids: items.map(([id]) => id),
-        if_updated_at: items.map(([, version]) => version),
-      }
+      const isLoss = verb === 'delete' || items.some(({ decision }) => decision === 'delete')
+      if (!isLoss || form.confirmed || !view.viewer) return undefined
+      const { outcomes } = await view.dryRun(decideMany, inputOf(view, form))
+      if (outcomes.every(({ lost }) => lost === undefined)) return undefined // the action says why
+      return { ...questionOf(view, { form, outcomes }), section }
     },
+    input: inputOf,
     done(view, { outcomes, changed, undo }, form) {
       const { verb, next } = sentBy(form)
       const unmet = outcomes.flatMap(({ given, error }) => (error ? [`${given}.${error.code}`] : []))
-      const { flash } = VERBS[isVerb(verb) ? verb : 'keep']
+      const flash = verb === 'each' ? 'decidedEach' : VERBS[verb ?? 'keep'].flash
       const to = withParameters(view.url, { unmet: unmet.join(',') })
       return {
         to: leads(view, next === undefined || unmet.length > 0 ? to : `${to}#${anchorOf(next)}`, verb),

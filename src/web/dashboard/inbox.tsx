@@ -9,7 +9,7 @@ import { links } from '../kit/links.js'
 import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { Select } from '../parts/filters.js'
-import { assertTidy, boardsWith } from '../parts/lists.js'
+import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
@@ -19,6 +19,7 @@ import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { waitsText } from '../parts/waits.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
+import { EachChoice } from './eachdecision.js'
 
 const HOME = '/dashboard'
 /** The keys of the links of a row. */
@@ -53,7 +54,12 @@ async function load(view: LiveView) {
   })
   if (found.items.length === 0 && found.total > 0)
     throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
-  return { ...found, counts: await view.call(service.count, { days }), boards: await boardsWith(view, board) }
+  return {
+    ...found,
+    counts: await view.call(service.count, { days }),
+    boards: await boardsWith(view, board),
+    stages: view.may(movePosts) ? (await roadmapsWith(view)).rows : [],
+  }
 }
 
 export const inbox = page({
@@ -62,7 +68,7 @@ export const inbox = page({
   isEntrance: true,
   load,
   title: ({ t }) => t('inbox.title'),
-  show(view, { items, total, total_pages: pages, counts, boards }) {
+  show(view, { items, total, total_pages: pages, counts, boards, stages }) {
     const { t } = view
     const rows = items.map(rowOf)
     const isFiltered = reasonOf(view) !== undefined || view.query.board !== undefined
@@ -82,13 +88,15 @@ export const inbox = page({
             </p>
           </Empty>
         ) : (
-          <Decisions view={view} rows={rows}>
+          <Decisions view={view} rows={rows} hasEach>
             <ol class="inbox" aria-label={t('inbox.title')}>
               {items.map((item, index) => (
                 <Waiting
                   view={view}
                   item={item}
                   row={rowOf(item)}
+                  at={index}
+                  stages={item.kind === 'post' ? stages : []}
                   next={items[index + 1]?.id ?? items[index - 1]?.id}
                 />
               ))}
@@ -101,12 +109,14 @@ export const inbox = page({
   },
 })
 
-export const decide = decides(async () => inbox)
+export const decide = decides(async () => inbox, 'inbox')
 
 export const rowOf = ({ id, updated_at, may }: service.Item): Decidable => ({
   id,
   updated_at,
-  verbs: may.includes('spam') ? ['keep', 'spam', ...(may.includes('block') ? (['block'] as const) : [])] : [],
+  verbs: may.includes('spam')
+    ? ['keep', 'spam', ...(['block', 'delete'] as const).filter((verb) => may.includes(verb))]
+    : [],
 })
 
 const titleOf = ({ t }: View, { kind, post: { title } }: service.Item): string =>
@@ -169,7 +179,7 @@ interface FiltersProps {
 const SHOWN_FIRST = ['reported', 'new', 'edited', 'spam', 'blocked'] as const
 
 /** A post or comment that waits, and why. */
-function Waiting({ view, item, row, next }: WaitingProps) {
+function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
   const { t, href } = view
   const { id, kind, post, author, board, text, reports } = item
   const name = `${anchorOf(id)}-title`
@@ -216,6 +226,9 @@ function Waiting({ view, item, row, next }: WaitingProps) {
           <RowVerbs view={view} row={row} next={next} about={name}>
             <Ways view={view} item={item} next={next} />
           </RowVerbs>
+          {row.verbs.length === 0 ? null : (
+            <EachChoice view={view} at={at} about={name} canDelete={row.verbs.includes('delete')} stages={stages} />
+          )}
         </div>
       </article>
     </li>
@@ -223,7 +236,7 @@ function Waiting({ view, item, row, next }: WaitingProps) {
 }
 
 /** Leads to the field or the question, and back to the row that is next. */
-function Ways({ view, item: { id, kind, may, post }, next }: Omit<WaitingProps, 'row'>) {
+function Ways({ view, item: { id, kind, may, post }, next }: Pick<WaitingProps, 'view' | 'item' | 'next'>) {
   const { t, href } = view
   const isPost = kind === 'post'
   const here = withParameters(view.url, {})
@@ -251,5 +264,9 @@ interface WaitingProps {
   view: View
   item: service.Item
   row: Decidable
+  /** Its place on the page. */
+  at: number
+  /** The statuses that it can get here. */
+  stages: readonly { name: string; url: string }[]
   next: string | undefined
 }

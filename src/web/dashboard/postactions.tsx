@@ -26,7 +26,7 @@ const back = (view: View, fragment = ''): string =>
     : withParameters(pathOf(view, view.params.slug ?? ''), { at: undefined, page: undefined }) + fragment
 
 /** Who may not see what is hidden as spam goes on with the list. */
-export const decide = decides(formOf, (view, to, verb) =>
+export const decide = decides(formOf, 'posts', (view, to, verb) =>
   verb === 'keep' || view.can('board:read') ? to : withParameters(listOf(view), {}),
 )
 

@@ -68,6 +68,8 @@ export interface View extends Addresses {
 /** What an action has, and a page that is never cached: every operation, and limits. */
 export interface LiveView extends View {
   call: KnownCall
+  /** The same, taken back: answers what would change, and refuses what would be refused. */
+  dryRun: KnownCall
   /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
   guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
   /** What refuses an operation, whatever is sent. */

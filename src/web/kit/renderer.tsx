@@ -143,6 +143,7 @@ export class Renderer {
     return {
       ...this.addresses,
       call,
+      dryRun: (op, input) => execute(op, { ...context(), dryRun: true }, input),
       guard: (name, work) => this.#parts.site.limits?.guard(name, context(), undefined, work) ?? work(),
       actor,
       viewer,
@@ -336,6 +337,7 @@ export class Renderer {
     return {
       ...this.addresses,
       call: unreachable,
+      dryRun: unreachable,
       guard: unreachable,
       actor: visitor(new AppError('INVALID_AUTH_HEADER', 'This is a page for visitors.')),
       viewer: null,

@@ -18,7 +18,10 @@ export interface Repeat {
 export const ASK_AGAIN = 'ask-again'
 
 /** Fields of our own, which no operation declares. None is a secret. */
-const OWN = ['to', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', 'chosen', 'one', 'verb', 'typed', 'keep', ...Object.values<string>(PENDING)] // prettier-ignore
+const OWN = ['to', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', 'chosen', 'one', 'verb', 'typed', 'keep', 'rows', 'confirmed', ...Object.values<string>(PENDING)] // prettier-ignore
+
+/** What each row of a form says. */
+const OF_ROW = /^(as|status)-\d+$/
 
 /** Only fields that are known to be no secret are repeated. */
 export function repeatOf(act: AnyAction, to: string, form: Fields): Repeat {
@@ -26,7 +29,7 @@ export function repeatOf(act: AnyAction, to: string, form: Fields): Repeat {
   const kept = new Set([...OWN, ...(open ?? [])])
   return {
     to,
-    fields: Object.fromEntries(Object.entries(form).filter(([name]) => kept.has(name))),
+    fields: Object.fromEntries(Object.entries(form).filter(([name]) => kept.has(name) || OF_ROW.test(name))),
     texts: textsOf(act, form),
     isPartial: secret?.some((name) => form[name]) ?? false,
   }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { counted, printable } from '../../../core/text.js'
+import { counted, listed, printable } from '../../../core/text.js'
 import type { Outcome } from '../../../service/lib/bulk.js'
 import * as undos from '../../../service/undos.js'
 import type { Cli } from '../connection/session.js'
@@ -25,6 +25,7 @@ const columns: Column<Outcome>[] = [
     drop: 0,
   },
   { head: 'AUTHOR', text: ({ author }) => author ?? '', drop: 0, ifAny: true },
+  { head: 'LOST', text: ({ lost }) => (lost ? listed({ vote: lost.votes, comment: lost.comments }) : ''), drop: 0, ifAny: true }, // prettier-ignore
   { head: 'WHY', text: ({ error }) => error?.message ?? '', drop: 0, ifAny: true },
 ]
 
