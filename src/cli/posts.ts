@@ -14,6 +14,7 @@ import { postTitled, uploadAll } from '../service/postupload.js'
 import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
 import { register as registerFollows } from './follows.js'
+import { register as registerMentions } from './mentions.js'
 import { register as registerTold } from './told.js'
 import { foretoldOf, QUIET } from './audience.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
@@ -268,6 +269,7 @@ export function register(group: Command, cli: Cli): void {
     cli,
   )
   registerFollows(group, cli)
+  registerMentions(group, cli)
   registerTold(group, cli)
   command(
     group,

@@ -19,7 +19,7 @@ export function rateOf(text: string): Rate | null | undefined {
 
 /** What an operation may declare as its `limit`, or a page guards its work with. */
 export type LimitName =
-  'sign-in' | 'mail' | 'token' | 'preview' | 'similar' | 'posts' | 'comments' | 'reports' | 'invitations'
+  'sign-in' | 'mail' | 'token' | 'preview' | 'similar' | 'people' | 'posts' | 'comments' | 'reports' | 'invitations'
 
 interface Limit {
   default: string
@@ -107,6 +107,15 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     successes: true,
     accounts: 'together',
     message: 'Too many searches for similar posts.',
+  },
+  people: {
+    default: '60/1m',
+    what: 'lists of people to mention, of one account',
+    counted: 'lists of people to mention',
+    failures: [],
+    successes: true,
+    accounts: 'together',
+    message: 'Too many lists of people to mention.',
   },
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),

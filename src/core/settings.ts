@@ -287,6 +287,7 @@ const SETTINGS = {
   'limits.token': limitOf('token'),
   'limits.preview': limitOf('preview'),
   'limits.similar': limitOf('similar'),
+  'limits.people': limitOf('people'),
   'limits.posts': limitOf('posts'),
   'limits.comments': limitOf('comments'),
   'limits.reports': limitOf('reports'),

@@ -1,5 +1,6 @@
-import type { Insertable } from 'kysely'
-import type { Db, Tables } from './tables.js'
+import { sql, type Insertable } from 'kysely'
+import type { Db, Tables, UserRow } from './tables.js'
+import { findOwner } from './users.js'
 
 /** The ids of those who have these user names, without the blocked. */
 export async function namedPeople(db: Db, usernames: readonly string[]): Promise<string[]> {
@@ -33,4 +34,42 @@ export async function insertMentions(db: Db, rows: Insertable<Tables['mentions']
     .returning('userId')
     .execute()
   return new Set(inserted.map(({ userId }) => userId))
+}
+
+/** Comments whose authors are looked for, the newest. */
+const MOST_COMMENTS = 500
+/** Members of the team. */
+const MOST_MEMBERS = 100
+
+/** Who commented on a post, the last first, who wrote it, and the team, without the blocked. */
+export async function peopleAround(
+  db: Db,
+  { postId, author, internal }: { postId: string; author: string | null; internal: boolean },
+): Promise<Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>[]> {
+  const comments = await db
+    .selectFrom('comments')
+    .select('author_id')
+    .where('post_id', '=', postId)
+    .where('is_spam', '=', 0)
+    .$if(!internal, (query) => query.where('is_internal', '=', 0))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(MOST_COMMENTS)
+    .execute()
+  const { rows: members } = await sql<{ userId: string }>`
+    select roles_users.user_id as "userId" from role_permissions cross join roles_users
+    where role_permissions.permission = 'dashboard:read' and roles_users.role_id = role_permissions.role_id
+    limit ${MOST_MEMBERS}`.execute(db)
+  const owner = await findOwner(db)
+  const all = [...comments.map(({ author_id }) => author_id), author, owner?.userId, ...members.map(({ userId }) => userId)] // prettier-ignore
+  const ids = [...new Set(all.filter((id) => typeof id === 'string'))]
+  if (ids.length === 0) return []
+  const rows = await db
+    .selectFrom('users')
+    .select(['userId', 'name', 'username', 'avatar'])
+    .where('userId', 'in', ids)
+    .where('isBlocked', '=', 0)
+    .execute()
+  const place = new Map(ids.map((id, index) => [id, index]))
+  return rows.toSorted((one, other) => (place.get(one.userId) ?? 0) - (place.get(other.userId) ?? 0))
 }

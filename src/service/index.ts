@@ -8,6 +8,7 @@ import * as answers from './answers.js'
 import * as comments from './comments.js'
 import * as events from './events.js'
 import * as follows from './follows.js'
+import * as mentions from './mentions.js'
 import * as identities from './identities.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
@@ -128,6 +129,7 @@ export const operations = [
   follows.follow,
   follows.unfollow,
   follows.followers,
+  mentions.people,
   audience,
   told,
   votes.list,

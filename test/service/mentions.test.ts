@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
+import * as mentions from '../../src/service/mentions.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import { engines } from '../support/site.js'
@@ -172,5 +173,36 @@ describe.each(engines)('mentions on %s', (engine) => {
     await w.site.db.updateTable('event_cursors').set({ last_id: 0 }).where('consumer', '=', 'notifications').execute()
     const { dan, cleo } = await w.told()
     expect({ dan, cleo }).toEqual({ dan: before.dan, cleo: before.cleo })
+  })
+})
+
+describe.each(engines)('people to mention on %s', (engine) => {
+  const namesFor = async (w: World, who: { token: string }) =>
+    (await w.as(who)(mentions.people, w.inPost)).people.map(({ username }) => username)
+
+  it('are who wrote, who commented and the team, without voters, the blocked and oneself', async () => {
+    const w = await world(engine)
+    const team = await w.site.member(['dashboard:read'])
+    await w.site.db.updateTable('users').set({ username: 'team' }).where('userId', '=', team.userId).execute()
+    const owner = await w.site.db.selectFrom('users').select('username').where('isOwner', '=', 1).executeTakeFirstOrThrow() // prettier-ignore
+    expect(await namesFor(w, w.dan)).toEqual(['cleo', 'ann', owner.username, 'team'])
+    expect(await namesFor(w, w.ann)).toEqual(['cleo', owner.username, 'team'])
+    await w.site.db.updateTable('users').set({ isBlocked: 1 }).where('userId', '=', w.cleo.userId).execute()
+    await w.site.db.updateTable('users').set({ username: 'ann.' }).where('userId', '=', w.ann.userId).execute()
+    expect(await namesFor(w, w.dan)).toEqual([owner.username, 'team'])
+    const { status, text } = await w.site.http(`GET /posts/${w.post.postId}/people`, { token: w.dan.token })
+    expect([status, text.includes('@')]).toEqual([200, false])
+  })
+
+  it('name who wrote an internal note or what is spam only to those who may read it', async () => {
+    const w = await world(engine)
+    const { activity } = await w.as(w.dan)(comments.create, { ...w.inPost, body: 'Buy!' })
+    await w.site.call(moderation.decide, { id: activity.id, decision: 'spam' })
+    const note = await w.site.member(['comment:view_internal', 'comment:create_internal'])
+    await w.site.db.updateTable('users').set({ username: 'note' }).where('userId', '=', note.userId).execute()
+    await w.as(note)(comments.create, { ...w.inPost, body: 'Hm', is_internal: true })
+    const reader = await w.site.member(['comment:view_internal'])
+    expect((await namesFor(w, w.ann)).slice(0, 1)).toEqual(['cleo'])
+    expect((await namesFor(w, reader)).slice(0, 2)).toEqual(['note', 'cleo'])
   })
 })

@@ -136,6 +136,7 @@ export const table: Record<string, Row> = {
   'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
+  'posts.people': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.followed': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.follow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.unfollow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },

@@ -113,6 +113,7 @@ it.each([
     '/setup/create-board',
     '/setup/create-roadmaps',
     `${path}/update`,
+    `${path}/people`,
     '/notifications',
     '/settings/notifications',
     `/notifications/mail?token=${await claimMailKey(site.db, userId, 'key')}&post=${post.number}`,

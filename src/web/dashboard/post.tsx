@@ -1,7 +1,7 @@
 import * as comments from '../../service/comments.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
-import { CommentForm } from '../parts/commentform.js'
+import { CommentForm, Completion } from '../parts/commentform.js'
 import { Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { KeyHelp } from '../parts/keyhelp.js'
@@ -136,14 +136,16 @@ function Discussion({
       <CommentForm
         view={view}
         path={path}
+        slug={slug}
         kind="public"
         shortcut="r"
         autofocus={query.at === 'reply'}
         keep={query.at === 'reply' && item && item.reasons.length > 0 ? item.updated_at : undefined}
       />
       {view.can('comment:create_internal') ? (
-        <CommentForm view={view} path={path} kind="note" shortcut="n" autofocus={query.at === 'note'} />
+        <CommentForm view={view} path={path} slug={slug} kind="note" shortcut="n" autofocus={query.at === 'note'} />
       ) : null}
+      <Completion view={view} />
     </section>
   )
 }

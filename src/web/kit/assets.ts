@@ -50,11 +50,13 @@ const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 export const style = assetOf('site.css')
 /** One file to load. The later parts use what the first one declares. */
 export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', 'writing.js'].map(read)))
+/** Loaded where somebody who is signed in can comment. */
+export const mentionsScript = assetOf('mentions.js')
 /** Loaded by the dashboard only. */
 export const dashboardStyle = assetOf('dashboard.css')
 export const dashboardScript = assetOf('dashboard.js')
 export const icon = assetOf('icon.svg')
 
 export const assets = new Map(
-  [style, script, dashboardStyle, dashboardScript, icon].map((asset) => [asset.path, asset]),
+  [style, script, mentionsScript, dashboardStyle, dashboardScript, icon].map((asset) => [asset.path, asset]),
 )

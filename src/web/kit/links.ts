@@ -2,6 +2,8 @@
 export const links = {
   /** `slug` may also be a number or an id; the page leads to its present address. */
   post: (slug: string): string => `/posts/${encodeURIComponent(slug)}`,
+  /** Whom a comment on a post can mention. */
+  people: (slug: string): string => `${links.post(slug)}/people`,
   comment: (slug: string, id: string): string => `${links.post(slug)}/comments/${encodeURIComponent(id)}`,
   board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,

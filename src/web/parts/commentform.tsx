@@ -1,4 +1,6 @@
 import * as comments from '../../service/comments.js'
+import { mentionsScript } from '../kit/assets.js'
+import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
@@ -9,6 +11,8 @@ interface CommentFormProps {
   view: View
   /** Where it is sent. */
   path: string
+  /** The post, of which the people are offered who can be mentioned. */
+  slug: string
   /** What it replies to. */
   to?: { id: string; is_internal: boolean }
   /** Only comments for everybody, or only notes for the team. Absent: whoever writes it chooses. */
@@ -21,7 +25,7 @@ interface CommentFormProps {
 }
 
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
-export function CommentForm({ view, path, to, kind, shortcut, autofocus = false, keep }: CommentFormProps) {
+export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = false, keep }: CommentFormProps) {
   const { t } = view
   const { values } = view.form
   const parent = to?.id
@@ -43,7 +47,10 @@ export function CommentForm({ view, path, to, kind, shortcut, autofocus = false,
         rows={parent === undefined && kind === undefined ? 4 : 3}
         required
         autofocus={autofocus && !view.form.error}
-        {...(shortcut !== undefined && { data: { key: shortcut } })}
+        data={{
+          ...(view.viewer && { people: view.href(links.people(slug)) }),
+          ...(shortcut !== undefined && { key: shortcut }),
+        }}
       />
       <NameField view={mine} id={`field-name${suffix}`} />
       {kind === 'note' ? <Hidden name="is_internal" value="true" /> : null}
@@ -66,3 +73,7 @@ export function CommentForm({ view, path, to, kind, shortcut, autofocus = false,
     </Form>
   )
 }
+
+/** Offers names while an @ is typed. Once on a page with such forms. */
+export const Completion = ({ view }: { view: View }) =>
+  view.viewer ? <script src={view.href(mentionsScript.path)} type="module" /> : null

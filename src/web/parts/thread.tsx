@@ -115,6 +115,7 @@ function CommentItem({
               <CommentForm
                 view={view}
                 path={team?.replies ?? `${links.post(slug)}/comments`}
+                slug={slug}
                 to={comment}
                 autofocus={team?.replyTo === comment.id}
                 keep={team?.replyTo === comment.id && may.includes('spam') ? comment.updated_at : undefined}

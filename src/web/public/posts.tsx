@@ -11,7 +11,7 @@ import { links } from '../kit/links.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { BoardChip, RoadmapChip } from '../parts/chip.js'
-import { CommentForm } from '../parts/commentform.js'
+import { CommentForm, Completion } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
@@ -190,7 +190,8 @@ export const post = page({
           )}
           <CommentPager view={view} pages={pages} to="newer" />
           <Summary view={view} />
-          <CommentForm view={view} path={`${path}/comments`} />
+          <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
+          <Completion view={view} />
         </section>
       </>
     )

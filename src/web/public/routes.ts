@@ -10,6 +10,7 @@ const feeds = () => import('./feeds.js')
 const home = () => import('./home.js')
 const boards = () => import('./boards.js')
 const roadmaps = () => import('./roadmaps.js')
+const people = () => import('./people.js')
 const votes = () => import('./votes.js')
 
 const COMMENT = '/posts/:slug/comments/:comment'
@@ -26,6 +27,7 @@ export const routes = {
     '/posts/new': async () => (await postforms()).newPost,
     '/posts/similar': async () => (await postforms()).similar,
     '/posts/:slug': async () => (await posts()).post,
+    '/posts/:slug/people': async () => (await people()).people,
     '/posts/:slug/voters': async () => (await votes()).voters,
     '/posts/:slug/edit': async () => (await postforms()).editPost,
     '/posts/:slug/update': async () => (await updates()).postUpdate,

@@ -1,0 +1,28 @@
+import * as service from '../../service/mentions.js'
+import { page } from '../kit/page.js'
+import { nameOf, Person } from '../parts/person.js'
+
+/** Whom a comment on a post can mention, while an @ is typed: for the script of it, and for those without. */
+export const people = page({
+  cache: 'never',
+  isUnlisted: true,
+  signedIn: true,
+  load: async (view) => (await view.call(service.people, { post_id: view.params.slug })).people,
+  title: ({ t }) => t('people.title'),
+  show: (view, found) => (
+    <>
+      <h1>{view.t('people.title')}</h1>
+      <p class="soft">{view.t('people.explained')}</p>
+      <ul class="rows">
+        {found.map((person) => (
+          <li data-username={person.username} data-name={nameOf(view, person)}>
+            <Person view={view} person={person} /> <code dir="ltr">@{person.username}</code>
+          </li>
+        ))}
+      </ul>
+      <p class="hidden" data-keys="">
+        {view.t('people.keys')}
+      </p>
+    </>
+  ),
+})
