@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as users from '../../src/service/users.js'
@@ -80,6 +81,23 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     const spam = await send(site, `${HOME}/decide`, team.token, [['ids', '#5'], ['decision', 'spam']]) // prettier-ignore
     expect(spam.headers.location).toContain(`${HOME}?done=postsSpam.1`)
     expect((await site.call(posts.show, { id: '5' })).post.is_spam).toBe(true)
+  })
+
+  it('asks before it deletes the chosen rows, says what is lost, and leads back to the same list', async () => {
+    const { site, team } = await open()
+    await site.call(comments.create, { post_id: '3', body: 'A word' })
+    const at = `${HOME}?board=ideas`
+    expect((await get(site, at, team.token)).text).toMatch(/formaction="[^"]*\/decide[^"]*"[^>]*>Delete/)
+    const asked = await send(site, `${HOME}/decide?board=ideas`, team.token, [['ids', '#3'], ['ids', '#9'], ['to', at], ['decision', 'delete']]) // prettier-ignore
+    const said = asked.text.replaceAll(/[\u2066-\u2069]|<\/?bdi>/g, '')
+    for (const words of ['Delete 2 for good?', '#3 Post 3', '#9 Post 9', '2 votes', '1 comment']) expect(said).toContain(words) // prettier-ignore
+    expect((await site.call(posts.show, { id: '3' })).post.title).toBe('Post 3')
+    const form = asked.text.slice(asked.text.lastIndexOf('<form'))
+    const fields = Array.from(form.matchAll(/name="(\w+)" value="([^"]*)"/g), ([, name = '', value = '']): [string, string] => [name, value]) // prettier-ignore
+    const [, to = ''] = /action="([^"]+)"/.exec(form) ?? []
+    const done = await send(site, to, team.token, fields)
+    expect([done.status, done.headers.location]).toEqual([303, `${at}&done=postsDeleted.2`])
+    expect(rowsOf((await get(site, String(done.headers.location), team.token)).text)).toEqual(['Post 6'])
   })
 
   it('names each post that could not be changed, with the reason, and keeps it chosen', async () => {

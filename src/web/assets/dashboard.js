@@ -124,7 +124,9 @@ document.addEventListener('keydown', (event) => {
   if (key === 'Enter' && target instanceof Element && target.matches('.pick input, .each input'))
     return event.preventDefault()
   if (areOff()) return
-  if (key === '?' && help instanceof HTMLDialogElement) help.showModal()
+  if (key === 'X')
+    keyRows[current]?.querySelector('.pick input')?.dispatchEvent(new MouseEvent('click', { shiftKey: true, bubbles: true })) // prettier-ignore
+  else if (key === '?' && help instanceof HTMLDialogElement) help.showModal()
   else if ((key === 'j' || key === 'k') && keyRows.length > 0) {
     const isThere = keyRows[current]?.contains(document.activeElement) ?? false
     // From elsewhere, the first key goes to the row itself

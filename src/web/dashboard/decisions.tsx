@@ -23,6 +23,7 @@ export const KEYS: readonly (readonly [key: string, does: Key])[] = [
   ['j', 'shortcuts.next'],
   ['k', 'shortcuts.previous'],
   ['x', 'shortcuts.choose'],
+  ['X', 'shortcuts.chooseRange'],
   ['o', 'shortcuts.open'],
   ...Object.values(VERBS).flatMap(({ key, label }) => (key === undefined ? [] : [[key, label] as const])),
   ['z', 'shortcuts.undo'],

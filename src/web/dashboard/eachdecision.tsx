@@ -86,7 +86,10 @@ export function eachOf(form: Fields): Item[] {
 }
 
 /** What is lost with what would be deleted, and whether to go on. `outcomes` are those of a dry run. */
-export function questionOf(view: View, { form, outcomes }: { form: Fields; outcomes: readonly Outcome[] }) {
+export function questionOf(
+  view: View,
+  { form, outcomes, back }: { form: Fields; outcomes: readonly Outcome[]; back?: string },
+) {
   const { t, href } = view
   const goes = outcomes.filter(({ lost }) => lost !== undefined)
   const others = outcomes.filter(({ outcome, lost }) => outcome === 'changed' && lost === undefined).length
@@ -124,7 +127,7 @@ export function questionOf(view: View, { form, outcomes }: { form: Fields; outco
         <Submit kind="danger" shortcut="#">
           {t('action.delete')}
         </Submit>
-        <a class="button plain" href={href(here)}>
+        <a class="button plain" href={href(back ?? here)}>
           {t('form.cancel')}
         </a>
       </Form>

@@ -27,6 +27,7 @@ import { ActiveFilters, PostFilters } from '../parts/postfilters.js'
 import { askedOf } from '../parts/postquery.js'
 import { Failures, PostRows, Problem, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
+import { questionOf } from './eachdecision.js'
 import { SavedViews } from '../parts/savedviews.js'
 
 export const HOME = '/dashboard/posts'
@@ -36,6 +37,7 @@ const KEYS = [
   ['j', 'shortcuts.next'],
   ['k', 'shortcuts.previous'],
   ['x', 'shortcuts.choose'],
+  ['X', 'shortcuts.chooseRange'],
   ['o', 'shortcuts.open'],
   ['z', 'shortcuts.undo'],
 ] as const
@@ -221,12 +223,22 @@ export const move = action({
   done: (_view, answer, { to }) => done(answer, to, 'postsChanged'),
 })
 
+const DECIDED: Readonly<Record<string, Flash>> = { spam: 'postsSpam', delete: 'postsDeleted' }
+
 export const decide = action({
   operation: moderation.decideMany,
   page: async () => postsPage,
   many,
+  /** What is lost is said before it is deleted. */
+  async before(view, form) {
+    const ids = listed(form.ids)
+    if (form.decision !== 'delete' || form.confirmed || !view.viewer || ids.length === 0) return undefined
+    const { outcomes } = await view.dryRun(moderation.decideMany, { ids, decision: 'delete' })
+    if (outcomes.every(({ lost }) => lost === undefined)) return undefined // the action says why
+    return { ...questionOf(view, { form, outcomes, back: within(form.to) ?? HOME }), section: 'posts' }
+  },
   input: (_view, { ids, decision }) => ({ ids: listed(ids), decision }),
-  done: (_view, answer, { to, decision }) => done(answer, to, decision === 'spam' ? 'postsSpam' : 'postsKept'),
+  done: (_view, answer, { to, decision }) => done(answer, to, DECIDED[decision ?? ''] ?? 'postsKept'),
 })
 
 export const saveView = action({

@@ -64,11 +64,14 @@ function reasonOf({ words }: View, error: Outcome['error']): string {
   return words.has(key) ? words.t(key) : (error?.message ?? '')
 }
 
+const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete' } as const
+
 /** The rows, and what can be done with those that are chosen. The buttons of one form lead to different addresses. */
 export function PostRows({ view, path, rows, query, places }: RowsProps) {
   const { t } = view
   const search = withParameters(view.url, {}).slice(view.path.length)
   const [moves, decides] = [places !== undefined, view.may(decideMany) && rows.some(({ may }) => may.includes('spam'))]
+  const deletes = decides && rows.some(({ may }) => may.includes('delete'))
   const table = <PostTable view={view} posts={rows} query={query} canChoose={moves || decides} />
   if (!moves && !decides) return table
   return (
@@ -88,15 +91,15 @@ export function PostRows({ view, path, rows, query, places }: RowsProps) {
           </>
         ) : null}
         {decides
-          ? (['spam', 'keep'] as const).map((decision) => (
+          ? (['spam', 'keep', ...(deletes ? (['delete'] as const) : [])] as const).map((decision) => (
               <button
                 type="submit"
-                class="button plain"
+                class={`button ${decision === 'delete' ? 'danger' : 'plain'}`}
                 name="decision"
                 value={decision}
                 formaction={view.href(`${path}/decide${search}`)}
               >
-                {t(`posts.${decision}`)}
+                {t(DECIDES[decision])}
               </button>
             ))
           : null}
