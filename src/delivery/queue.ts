@@ -76,7 +76,8 @@ export async function* deliver(db: Db, sender: Sender): AsyncGenerator<Attempt> 
   try {
     for (;;) {
       const lease = newId()
-      const delivery = isReachable && underWay.size < MAX_CONCURRENT ? await leaseNext(db, sender, lease) : undefined
+      const delivery =
+        isReachable && underWay.size < MAX_CONCURRENT ? await leaseNext(db, sender, lease, underWay.size) : undefined
       if (delivery) underWay.set(delivery.deliveryId, attempt(db, sender, delivery, lease))
       if (underWay.size === 0) return
       if (delivery && isProven && underWay.size < SIDE_BY_SIDE) continue
@@ -96,9 +97,14 @@ export async function* deliver(db: Db, sender: Sender): AsyncGenerator<Attempt> 
 export const isAnyDue = (db: Db, kind: KindOf, now: Date, rate?: RateWindow): Promise<boolean> =>
   isDue(db, { ...momentOf(kind, now), isUrgent: rate?.isFull(now) ?? false })
 
-async function leaseNext(db: Db, { kind, now, rate }: Sender, lease: string): Promise<DeliveryRow | undefined> {
-  while (await isAnyDue(db, kind, now(), rate)) {
-    const isUrgent = rate?.isFull(now()) ?? false
+async function leaseNext(
+  db: Db,
+  { kind, now, rate }: Sender,
+  lease: string,
+  underWay: number,
+): Promise<DeliveryRow | undefined> {
+  const isUrgent = rate?.isFull(now(), underWay) ?? false
+  while (await isDue(db, { ...momentOf(kind, now()), isUrgent })) {
     const delivery = await leaseDelivery(db, { ...momentOf(kind, now()), isUrgent, until: later(now(), LEASE_MS), lease }) // prettier-ignore
     if (!delivery || !(await kind.withdraw?.(db, delivery, now()))) return delivery
   }

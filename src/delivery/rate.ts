@@ -15,13 +15,13 @@ export class RateWindow {
     return new Date(now.getTime() - (this.#rate?.seconds ?? 0) * 1000)
   }
 
-  /** Whether the limit is reached. */
-  isFull(now: Date): boolean {
+  /** Whether the limit is reached, with those that are under way. */
+  isFull(now: Date, underWay = 0): boolean {
     if (!this.#rate) return false
     const begin = this.beginning(now).getTime()
     // Times in the future were counted before the clock was set back
     this.#left = this.#left.filter((at) => at > begin && at <= now.getTime())
-    return this.#left.length >= this.#rate.points
+    return this.#left.length + underWay >= this.#rate.points
   }
 
   count(at: Date): void {

@@ -41,7 +41,7 @@ function courier<Settings>(kind: Kind<Settings>, settings: Settings, limit: Rate
     isDue: async ({ db, now }) =>
       (!outage || performance.now() >= outage.probeAt) && (await isAnyDue(db, kind, now(), rate)),
     async run({ db, now, log, signal }) {
-      rate ??= await windowOf(db, { kind: kind.name, limit, now: now() })
+      rate = await windowOf(db, { kind: kind.name, limit, now: now() })
       const carrier = await kind.open(settings)
       const onUnrecorded = (delivery: DeliveryRow, error: Error) =>
         log.warn({ ...naming(delivery), reason: error.message }, kind.log.unrecorded)
@@ -73,7 +73,7 @@ function courier<Settings>(kind: Kind<Settings>, settings: Settings, limit: Rate
   }
 }
 
-/** What left before this process began counts, so that a restart is no way around the bound. */
+/** What other servers sent counts too, and what left before this process began. */
 async function windowOf(
   db: Db,
   { kind, limit, now }: { kind: DeliveryKind; limit: Rate | null; now: Date },

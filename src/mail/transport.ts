@@ -41,9 +41,16 @@ export function verdictOf(error: Error): 'refused' | 'deferred' | 'none' {
   return permanent ? 'refused' : 'deferred'
 }
 
-/** Whether the server refused the address for good, and not what the letter says. */
-export const isBounce = (error: Error): boolean =>
-  (error as NodemailerError).command === 'RCPT TO' && verdictOf(error) === 'refused'
+/**
+ * Whether the server refused the address for good. With an enhanced code (RFC 3463) it says what it means: an address (1)
+ * but not the sender's, or a mailbox (2). A rule (7), as of a server that relays nothing any more, would stop everybody.
+ */
+export function isBounce(error: Error): boolean {
+  const { command, response = '', responseCode = 0 } = error as NodemailerError
+  if (command !== 'RCPT TO' || verdictOf(error) !== 'refused' || responseCode < 550) return false
+  const [, enhanced] = /^\d{3}[ -](5\.\d{1,3}\.\d{1,3})\b/.exec(response) ?? []
+  return enhanced === undefined || (/^5\.[12]\./.test(enhanced) && !['5.1.7', '5.1.8'].includes(enhanced))
+}
 
 /**
  * A connection serves many mails. One that the server closed before it got a byte of a mail is opened again, as some servers

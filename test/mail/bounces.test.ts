@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { queueMail } from '../../src/delivery/mail.js'
 import { RateWindow } from '../../src/delivery/rate.js'
@@ -5,11 +6,19 @@ import { carrierOf, mail } from '../../src/delivery/mail.js'
 import { deliver, isAnyDue } from '../../src/delivery/queue.js'
 import type { Transport } from '../../src/mail/transport.js'
 import * as mails from '../../src/service/mails.js'
-import { engines, makeSite, type TestSite } from '../support/site.js'
+import { couriers } from '../../src/jobs/courier.js'
+import { engines, makeSite, temporaryFolder, type TestSite } from '../support/site.js'
+
+const log = { info: () => {}, warn: () => {}, error: () => {} }
 
 const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
-const refusal = (command: 'RCPT TO' | 'DATA', responseCode = 550) =>
-  Object.assign(new Error(`${responseCode} no`), { command, responseCode, permanent: responseCode >= 500 })
+const refusal = (command: 'RCPT TO' | 'DATA', responseCode = 550, words = 'no') =>
+  Object.assign(new Error(`${responseCode} ${words}`), {
+    command,
+    response: `${responseCode} ${words}`,
+    responseCode,
+    permanent: responseCode >= 500,
+  })
 const later = (site: TestSite, ms: number) => void (site.clock.now = new Date(site.clock.now.getTime() + ms))
 const HOUR = 3_600_000
 
@@ -83,6 +92,25 @@ describe.each(engines)('addresses that refuse mail on %s', (engine) => {
     expect(await site.db.selectFrom('mail_bounces').selectAll().execute()).toEqual([])
   })
 
+  it.each([
+    [550, '5.1.1 no such user', true],
+    [550, '5.2.1 mailbox disabled', true],
+    [554, 'delivery error: no account', true],
+    [550, '5.7.1 Service unavailable; Client host [203.0.113.9] blocked', false],
+    [554, '5.7.1 <bea@example.org>: Relay access denied', false],
+    [530, '5.7.0 Authentication required', false],
+    [554, '5.5.1 Error: no valid recipients', false],
+    [550, '5.3.0 the system is closed', false],
+  ])('takes %i %s as a word about the address: %s', async (code, words, expected) => {
+    const { site, suppressed } = await world()
+    await queue(site, 'bea@example.org', 1)
+    for (let time = 0; time < 3; time++) {
+      await run(site, async () => Promise.reject(refusal('RCPT TO', code, words)))
+      later(site, 5 * HOUR)
+    }
+    expect((await suppressed()).length).toBe(expected ? 1 : 0)
+  })
+
   it('is for the owner alone', async () => {
     const { site } = await world()
     const { token } = await site.member(['settings:read', 'settings:update', 'user:read'])
@@ -112,6 +140,37 @@ describe.each(engines)('the rate of mails on %s', (engine) => {
     later(site, -HOUR) // a clock that is set back stops nothing
     await run(site, send, rate)
     expect(sent.slice(4)).toEqual(['n3@example.org', 'n4@example.org'])
+  })
+
+  it('counts those that are under way', async () => {
+    const site = await makeSite(engine)
+    for (let count = 0; count < 9; count++) await queue(site, `n${count}@example.org`, 1)
+    let sent = 0
+    const send = () => new Promise<void>((done) => setImmediate(() => done(void sent++)))
+    await run(site, send, new RateWindow({ points: 3, seconds: 60 }))
+    expect(sent).toBe(3)
+  })
+
+  it('bounds what two servers send together', async () => {
+    const site = await makeSite(engine)
+    const folder = temporaryFolder()
+    const server = () => {
+      const [job] = couriers({ mail: { url: `folder:${folder}`, from: 'board@example.org' } }, { mail: { points: 2, seconds: 60 } }) // prettier-ignore
+      return async () => void (await job?.run({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
+    }
+    const [one, other] = [server(), server()]
+    await queue(site, 'n0@example.org', 1)
+    await one()
+    await queue(site, 'n1@example.org', 1)
+    await other()
+    for (let count = 2; count < 6; count++) await queue(site, `n${count}@example.org`, 1)
+    await one()
+    await other()
+    expect(readdirSync(folder)).toHaveLength(2)
+    later(site, 60_001)
+    await one()
+    await other()
+    expect(readdirSync(folder)).toHaveLength(4)
   })
 
   it('sends the headers of a mail, and erases them then', async () => {
