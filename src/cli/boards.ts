@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { listed, printable, quoted } from '../core/text.js'
 import * as boards from '../service/boards.js'
 import type { Board } from '../service/boards.js'
+import { register as registerFollows } from './boardfollows.js'
 import { command } from './lib/command/command.js'
 import { showTitled } from './lib/command/existing.js'
 import type { View } from './lib/command/view.js'
@@ -151,4 +152,5 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  registerFollows(group, cli)
 }

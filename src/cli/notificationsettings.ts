@@ -36,6 +36,12 @@ const columns: Column<Own>[] = [
   { head: 'DIGEST', text: timeOf, drop: 0 },
   { head: 'FOLLOWS POSTS YOU', text: followsOf, drop: 0 },
   {
+    head: 'FOLLOWS ALL BOARDS',
+    text: ({ followsEverything }) => (followsEverything === undefined ? '' : followsEverything ? 'yes' : 'no'),
+    drop: 0,
+    ifAny: true,
+  },
+  {
     head: 'MAIL STOPPED',
     text: ({ mailStopped }) => (mailStopped ? `${mailStopped.since}: ${mailStopped.reason}` : ''),
     drop: 0,

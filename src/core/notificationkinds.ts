@@ -1,6 +1,6 @@
 import type { NotificationTopic } from './notificationways.js'
 
-/** What people are told. The last two are for the team. */
+/** What people are told. The last one is for the team. */
 export const KINDS = ['status', 'update', 'answer', 'reply', 'mention', 'post', 'report'] as const
 export type NotificationKind = (typeof KINDS)[number]
 

@@ -1,9 +1,9 @@
-/** What a person chooses ways for. The last two are for the team. */
+/** What a person chooses ways for. The last one is for the team. */
 export const NOTIFICATION_TOPICS = ['status', 'answer', 'reply', 'mention', 'post', 'report'] as const
 export type NotificationTopic = (typeof NOTIFICATION_TOPICS)[number]
 
 /** Those for the team. */
-export const TEAM_TOPICS: readonly NotificationTopic[] = ['post', 'report']
+export const TEAM_TOPICS: readonly NotificationTopic[] = ['report']
 
 /** How a person is told: on their page of notifications, by a mail soon, in the next digest, or in two of these ways. */
 export const NOTIFICATION_WAYS = ['page,mail', 'page,digest', 'page', 'mail', 'digest', 'none'] as const

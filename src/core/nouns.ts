@@ -87,7 +87,7 @@ export const NOUNS = {
     byName: true,
     isSubject: true,
     unknown: 'UNKNOWN_BOARD',
-    verbs: ['created', 'updated', 'deleted'],
+    verbs: ['created', 'updated', 'deleted', 'followed', 'unfollowed'],
     details: { name: 'text', url: 'text', color: 'text', display: 'flag', view_voters: 'flag' },
   },
   roadmap: {

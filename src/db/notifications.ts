@@ -89,6 +89,23 @@ export const insertNotifications = (db: Db, rows: Insertable<Tables['notificatio
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 
+/** Those of some people who were told of a post as a kind of news. */
+export async function toldAmong(
+  db: Db,
+  userIds: readonly string[],
+  { postId, kind }: { postId: string; kind: NotificationKind },
+): Promise<Set<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('notifications')
+    .select('userId')
+    .where('postId', '=', postId)
+    .where('kind', '=', kind)
+    .where('userId', 'in', userIds)
+    .execute()
+  return new Set(rows.map(({ userId }) => userId))
+}
+
 /** Marks one as read, all up to an event, or all. Returns how many were unread. */
 export async function markRead(
   db: Db,

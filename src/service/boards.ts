@@ -65,6 +65,9 @@ const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId',
 const paged = pageFields(BOARDS)
 const boardId = Type.String({ description: 'Id or url of the board', names: 'board' })
 
+/** A board that the actor may read, by its url or id. */
+export const { readable } = noun
+
 export const list = operation({
   id: 'boards.list',
   summary: 'List boards, newest first',

@@ -3,6 +3,7 @@ import { audience } from './audience.js'
 import * as audit from './audit.js'
 import * as auth from './auth.js'
 import * as backups from './backups.js'
+import * as boardfollows from './boardfollows.js'
 import * as boards from './boards.js'
 import * as answers from './answers.js'
 import * as comments from './comments.js'
@@ -162,6 +163,9 @@ export const operations = [
   boards.remove,
   boards.checkSlug,
   boards.checkName,
+  boardfollows.followed,
+  boardfollows.follow,
+  boardfollows.unfollow,
   roadmaps.list,
   roadmaps.search,
   roadmaps.show,

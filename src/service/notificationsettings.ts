@@ -69,14 +69,15 @@ export async function ownOf({ db }: Pick<CachedContext, 'db'>, userId: string | 
   const row = userId === null ? undefined : await findNotificationSettings(db, userId)
   const stop = userId === null ? undefined : await findMailStop(db, userId)
   const { notificationWays: site } = await readSettings(db)
-  const { post, report, ...choices } = choicesShown(row, {
+  const { report, followsEverything, ...choices } = choicesShown(row, {
     site,
     isTeam: userId === null || (await isOfTeam(db, userId)),
   })
   return {
     ...choices,
     mailStopped: stop ? { reason: stop.reason, since: stop.suppressedAt } : null,
-    ...(post && report && { post, report }),
+    ...(report && { report }),
+    ...(followsEverything !== undefined && { followsEverything }),
   }
 }
 

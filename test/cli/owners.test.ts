@@ -57,6 +57,8 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'posts update': { args: 'POST --board ideas' },
   'posts move': { args: 'POST --roadmap planned' },
   'posts undo': { args: 'x', code: 3 },
+  'boards follow': { args: 'ideas' },
+  'boards unfollow': { args: 'ideas' },
   'posts follow': { args: 'POST' },
   'posts unfollow': { args: 'POST' },
   'notifications read': { args: '' },

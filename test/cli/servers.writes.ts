@@ -100,6 +100,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     return http(`DELETE /posts/${postId}/votes/${userId}`)
   },
 
+  'boards.follow': ({ rows, draw }) => http(`PUT /boards/${draw(rows.boards).boardId}/follow`),
+  'boards.unfollow': ({ rows, draw }) => http(`DELETE /boards/${draw(rows.boards).boardId}/follow`),
   'posts.follow': ({ rows, draw }) => http(`PUT /posts/${draw(rows.posts).postId}/follow`),
   'posts.unfollow': ({ rows, draw }) => http(`DELETE /posts/${draw(rows.posts).postId}/follow`),
   'notifications.read': () => http('POST /notifications/read', {}),

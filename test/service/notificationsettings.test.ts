@@ -86,8 +86,9 @@ describe.each(engines)('ways of notifications on %s', (engine) => {
       answer: 'page,mail',
       reply: 'page,mail',
       mention: 'page,mail',
-      defaults: ['status', 'answer', 'reply', 'mention'],
-      site: { status: 'page,mail', answer: 'page,mail', reply: 'page,mail', mention: 'page,mail' },
+      post: 'page,digest',
+      defaults: ['status', 'answer', 'reply', 'mention', 'post'],
+      site: { status: 'page,mail', answer: 'page,mail', reply: 'page,mail', mention: 'page,mail', post: 'page,digest' },
       digest: 'daily',
       weekday: 'monday',
       hour: 8,
@@ -102,10 +103,10 @@ describe.each(engines)('ways of notifications on %s', (engine) => {
     const changed = await w.as(team)(service.update, { post: 'none', digest: 'weekly', weekday: 'friday', hour: 17 })
     expect(changed.settings).toMatchObject({ post: 'none', report: 'page,digest', digest: 'weekly', weekday: 'friday', hour: 17 }) // prettier-ignore
     expect(changed.settings.defaults).toEqual(['status', 'answer', 'reply', 'mention', 'report'])
-    expect((await failure(w.as(w.bea)(service.update, { post: 'mail' }))).code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await failure(w.as(w.bea)(service.update, { report: 'mail' }))).code).toBe('NOT_ENOUGH_PERMISSION')
     const onBehalf = w.site.callAs({ ...operator, userId: w.bea.userId }) // --as at the command line
     expect((await onBehalf(service.settings, {})).settings.report).toBeUndefined()
-    expect((await failure(onBehalf(service.update, { post: 'mail' }))).code).toBe('NOT_ENOUGH_PERMISSION')
+    expect((await failure(onBehalf(service.update, { report: 'mail' }))).code).toBe('NOT_ENOUGH_PERMISSION')
     for (const timeZone of ['Mars/Base', '+02:00', ''])
       expect((await failure(w.as(w.bea)(service.update, { timeZone }))).errors?.[0]).toMatchObject({ code: 'TIME_ZONE_UNKNOWN', field: 'timeZone' }) // prettier-ignore
     expect((await w.as(w.bea)(service.update, { timeZone: 'Asia/Kolkata' })).settings.timeZone).toBe('Asia/Kolkata')

@@ -23,8 +23,8 @@ const race = (as: Race['as'], code: string, request: Race['request'], onSqlite?:
 const RACES: Record<string, Race | string> = {
   'api_key_uses.keyId': 'a use of a revoked key is not stored (test/service/keys.test.ts)',
   'api_keys.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /keys', body: { name: 'Key' } })), // prettier-ignore
-  'board_follows.boardId': 'no operation writes it yet',
-  'board_follows.userId': 'no operation writes it yet',
+  'board_follows.boardId': race('user', 'BOARD_NOT_FOUND', ({ boardId }) => ({ line: `PUT /boards/${boardId}/follow`, body: {} })), // prettier-ignore
+  'board_follows.userId': race('user', 'USER_NOT_FOUND', ({ boardId }) => ({ line: `PUT /boards/${boardId}/follow`, body: {} })), // prettier-ignore
   'comments.author_id': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
   'comments.parent_id': 'the comment loses its parent (test/service/change.test.ts)',
   'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore

@@ -43,12 +43,12 @@ it('a person chooses in their settings, where they are led from their notificati
   for (const from of ['/settings', '/notifications']) expect((await get(from, as)).text).toContain(`href="${at}"`)
   const { text } = await get(at, as)
   const fields = fieldsOf(text)
-  expect(fields).toEqual({ status: 'default', answer: 'default', reply: 'default', mention: 'default', digest: 'daily', weekday: 'monday', hour: '8', timeZone: 'UTC', followsAuthored: 'true', followsVoted: 'true', followsCommented: 'true', followsMentioned: 'true' }) // prettier-ignore
+  expect(fields).toEqual({ status: 'default', answer: 'default', reply: 'default', mention: 'default', post: 'default', digest: 'daily', weekday: 'monday', hour: '8', timeZone: 'UTC', followsAuthored: 'true', followsVoted: 'true', followsCommented: 'true', followsMentioned: 'true' }) // prettier-ignore
   expect(text).toContain('Page and mail (default)')
   const { followsVoted: _, ...without } = fields
   const saved = await send(at, { ...without, reply: 'digest', digest: 'weekly', weekday: 'friday', hour: '17', timeZone: 'Europe/Berlin' }, as) // prettier-ignore
   expect(saved.headers.location).toBe(`${at}?done=saved`)
-  expect(await chosen()).toMatchObject({ reply: 'digest', defaults: ['status', 'answer', 'mention'], digest: 'weekly', weekday: 'friday', hour: 17, timeZone: 'Europe/Berlin', followsVoted: false, followsAuthored: true }) // prettier-ignore
+  expect(await chosen()).toMatchObject({ reply: 'digest', defaults: ['status', 'answer', 'mention', 'post'], digest: 'weekly', weekday: 'friday', hour: 17, timeZone: 'Europe/Berlin', followsVoted: false, followsAuthored: true }) // prettier-ignore
   expect(fieldsOf((await get(at, as)).text)).toMatchObject({ reply: 'digest', hour: '17', timeZone: 'Europe/Berlin' })
   const wrong = await send(at, { ...without, timeZone: 'Mars/Base', status: 'none' }, as)
   expect(wrong.status).toBe(422)
@@ -118,7 +118,7 @@ it('the link of a mail shows choices and changes nothing, without signing in', a
   expect(saved.headers.location).toBe(`${LINK}&done=saved`)
   expect(fieldsOf((await get(LINK)).text)).toMatchObject({ status: 'page', reply: 'default' })
   await site.db.updateTable('users').set({ isBlocked: 0 }).execute()
-  const left = await send('/notifications/mail/unfollow', { token: KEY, post: String(post.number) })
+  const left = await send('/notifications/mail/unfollow', { token: KEY, about: String(post.number) })
   expect(left.headers.location).toBe(`${LINK}&post=${post.number}&done=unfollowed`)
   expect((await get(`${LINK}&post=${post.number}`)).text).not.toContain('Stop following')
   const stopped = await send('/notifications/mail/stop', { token: KEY })

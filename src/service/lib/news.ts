@@ -1,7 +1,8 @@
 import { EDITED, type FieldChange } from '../../core/details.js'
+import { boardFollowers } from '../../db/boardfollows.js'
 import { findComment, type CommentView } from '../../db/comments.js'
 import { followersOf, isReachable } from '../../db/follows.js'
-import { holdersAmong, insertNotifications } from '../../db/notifications.js'
+import { holdersAmong, insertNotifications, toldAmong } from '../../db/notifications.js'
 import { receiversAmong } from '../../db/notificationsettings.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
 import { readSettings } from '../../db/settings.js'
@@ -19,6 +20,8 @@ interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'>
   needs: readonly Permission[]
   /** The people it concerns, who alone are told unless they chose not to follow the post. Undefined: everyone who follows it. */
   only?: readonly string[]
+  /** Who follows the board of the post is told, not who follows the post. */
+  toBoard?: true
 }
 
 /** An event as a consumer gets it. */
@@ -39,14 +42,22 @@ export async function tell(
   event: Told,
   { now, signal, isMailed }: { now: () => Date; signal: AbortSignal; isMailed: boolean },
 ): Promise<void> {
-  const news = await newsOf(db, event)
-  if (news)
+  const tellOf = async (news: News | undefined) => {
+    if (!news) return
     for await (const readers of readersOf(db, news, { now, isMailed })) {
       signal.throwIfAborted()
-      if (readers.length > 0) await insertNotifications(db, rowsFor(event, news, readers))
+      const { kind, post } = news
+      // A post that was hidden meanwhile is no new one
+      const told = news.toBoard ? await toldAmong(db, readers.map(({ userId }) => userId), { kind, postId: post.postId }) : undefined // prettier-ignore
+      const rest = readers.filter(({ userId }) => !told?.has(userId))
+      if (rest.length > 0) await insertNotifications(db, rowsFor(event, news, rest))
     }
-  // After the others: who is told anyway, as of a reply, is not told of the same event twice
+  }
+  // Nobody is told of the same event twice: who is told of a reply is not told of the mention in it, but of a mention in a
+  // new post, and not of the post
+  await tellOf(await newsOf(db, event))
   for (const text of await textsOf(db, event)) await tellMentioned(db, event, text, { now, isMailed })
+  await tellOf(await newPost(db, event))
 }
 
 const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
@@ -118,9 +129,10 @@ export async function* readersOf(
   news: News,
   { now, isMailed }: { now: () => Date; isMailed: boolean },
 ): AsyncGenerator<Reader[]> {
-  const { post, by, kind, needs, only } = news
+  const { post, by, kind, needs, only, toBoard } = news
   const { notificationWays: site } = await readSettings(db)
-  for await (const people of only ? concerned(db, post.postId, only) : followerIds(db, post.postId)) {
+  const everyone = toBoard ? boardFollowers(db, post.boardId) : followerIds(db, post.postId)
+  for await (const people of only ? concerned(db, post.postId, only) : everyone) {
     const others = people.filter((id) => id !== by)
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
     yield receivers.flatMap((receiver) => {
@@ -165,6 +177,22 @@ async function newsOf(db: Db, event: Told): Promise<News | undefined> {
 
 const changed = ({ details }: Told, field: string): FieldChange | undefined =>
   details.find((each) => each.field === field)
+
+/** A post that is shown for the first time. */
+async function newPost(db: Db, event: Told): Promise<News | undefined> {
+  if (event.action !== 'post.created' && event.action !== 'post.kept') return undefined
+  const post = await shownPost(db, event.subject_id)
+  if (!post || !isFresh(event, post.createdAt)) return undefined
+  return {
+    kind: 'post',
+    post,
+    by: post.userId,
+    commentId: null,
+    roadmapId: null,
+    needs: neededFor(post),
+    toBoard: true,
+  }
+}
 
 /** A new status, with what the team said about it, or that alone. */
 async function statusNews(db: Db, event: Told): Promise<News | undefined> {

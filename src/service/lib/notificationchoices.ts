@@ -32,7 +32,7 @@ export const TOPIC_WORDS: Readonly<Record<NotificationTopic, string>> = {
   answer: 'Comments that are marked as the answer',
   reply: 'Replies to what a person wrote',
   mention: 'Mentions of a person',
-  post: 'New posts; for the team',
+  post: 'New posts on boards that a person follows',
   report: 'Reports; for the team',
 }
 
@@ -50,24 +50,24 @@ export const Ways = Type.Object({
   report: waysOf('report'),
 })
 
-const { post, report, ...ofAll } = Ways.properties
+const { report, ...ofAll } = Ways.properties
 const FOLLOWS = {
   followsAuthored: 'Whether you follow the posts that you write',
   followsVoted: 'Whether you follow the posts that you vote for',
   followsCommented: 'Whether you follow the posts that you comment on',
   followsMentioned: 'Whether you follow the posts in which somebody mentions you',
+  followsEverything: 'Whether you follow all boards; for the team',
 } as const
 
 /** What a person chose, and what holds where they did not. */
 export const Choices = Type.Object({
   ...ofAll,
-  post: Type.Optional(post),
   report: Type.Optional(report),
   defaults: Type.Array(oneOf(NOTIFICATION_TOPICS), {
     description: 'The topics for which you chose nothing: they are as the site has them',
   }),
   site: Type.Object(
-    { ...ofAll, post: Type.Optional(post), report: Type.Optional(report) },
+    { ...ofAll, report: Type.Optional(report) },
     { description: 'The ways of the site, which hold where you choose nothing' },
   ),
   digest: oneOf(DIGESTS),
@@ -78,6 +78,7 @@ export const Choices = Type.Object({
   followsVoted: Type.Boolean({ description: FOLLOWS.followsVoted }),
   followsCommented: Type.Boolean({ description: FOLLOWS.followsCommented }),
   followsMentioned: Type.Boolean({ description: FOLLOWS.followsMentioned }),
+  followsEverything: Type.Optional(Type.Boolean({ description: FOLLOWS.followsEverything })),
 })
 export type Choices = Type.Static<typeof Choices>
 
@@ -101,37 +102,39 @@ export const choiceFields = {
   followsVoted: Type.Optional(Type.Boolean({ description: FOLLOWS.followsVoted })),
   followsCommented: Type.Optional(Type.Boolean({ description: FOLLOWS.followsCommented })),
   followsMentioned: Type.Optional(Type.Boolean({ description: FOLLOWS.followsMentioned })),
+  followsEverything: Type.Optional(Type.Boolean({ description: FOLLOWS.followsEverything })),
 }
 const given = Type.Object(choiceFields)
 type Given = Type.Static<typeof given>
 
-/** Whether a person is told of all new posts and of reports: they themselves, whoever asks. */
+/** Whether a person may be told of reports, and follow all boards: they themselves, whoever asks. */
 export async function isOfTeam(db: Db, userId: string): Promise<boolean> {
   const person = await findActor(db, userId)
   return person !== undefined && (person.isOwner === 1 || person.permissions.includes('dashboard:read'))
 }
 
-/** Only the team is told of all new posts and of reports. */
+/** Only the team is told of reports, and follows all boards. */
 export function assertOwnTopics(input: Given, isTeam: boolean): void {
-  if (!isTeam && TEAM_TOPICS.some((topic) => input[topic] !== undefined)) throw notAllowed(['dashboard:read'])
+  const isAsked = input.followsEverything === true || TEAM_TOPICS.some((topic) => input[topic] !== undefined)
+  if (!isTeam && isAsked) throw notAllowed(['dashboard:read'])
 }
 
-const STORED = { ways: '{}', ...DEFAULT_DIGEST, followsAuthored: 1, followsVoted: 1, followsCommented: 1, followsMentioned: 1 } // prettier-ignore
+const STORED = { ways: '{}', ...DEFAULT_DIGEST, followsAuthored: 1, followsVoted: 1, followsCommented: 1, followsMentioned: 1, followsEverything: 0 } // prettier-ignore
 
 /** Stored choices as an answer has them. `site` are the ways of the site, as stored. */
 export function choicesShown(
-  row: Omit<NotificationSettingsRow, 'userId' | 'mailKey' | 'followsEverything'> | undefined,
+  row: Omit<NotificationSettingsRow, 'userId' | 'mailKey'> | undefined,
   { site, isTeam }: { site: string; isTeam: boolean },
 ): Choices {
   const { ways, digest, weekday, hour, timeZone, ...follows } = row ?? STORED
   const shown = (topic: NotificationTopic) => isTeam || !TEAM_TOPICS.includes(topic)
   const chosen = waysIn(ways) ?? {}
-  const { post: ofPosts, report: ofReports, ...others } = effectiveWays(site, ways)
-  const { post: siteOfPosts, report: siteOfReports, ...siteOthers } = effectiveWays(site)
+  const { report: ofReports, ...others } = effectiveWays(site, ways)
+  const { report: siteOfReports, ...siteOthers } = effectiveWays(site)
   return {
     ...others,
     defaults: NOTIFICATION_TOPICS.filter((topic) => shown(topic) && chosen[topic] === undefined),
-    site: { ...siteOthers, ...(isTeam && { post: siteOfPosts, report: siteOfReports }) },
+    site: { ...siteOthers, ...(isTeam && { report: siteOfReports }) },
     digest,
     weekday,
     hour,
@@ -140,7 +143,7 @@ export function choicesShown(
     followsVoted: follows.followsVoted === 1,
     followsCommented: follows.followsCommented === 1,
     followsMentioned: follows.followsMentioned === 1,
-    ...(isTeam && { post: ofPosts, report: ofReports }),
+    ...(isTeam && { report: ofReports, followsEverything: follows.followsEverything === 1 }),
   }
 }
 

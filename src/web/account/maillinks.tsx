@@ -10,7 +10,7 @@ import { ChoiceFields, choicesIn } from '../parts/notificationways.js'
 const PATH = '/notifications/mail'
 
 /** The post that the mail was about. */
-const postOf = ({ query, form }: View): string => form.values.post ?? query.post ?? ''
+const postOf = ({ query, form }: View): string => form.values.about ?? query.post ?? ''
 
 /** The same page again. */
 const again = (view: View) => withQuery(PATH, { token: tokenOf(view), post: postOf(view) || undefined })
@@ -19,7 +19,8 @@ const again = (view: View) => withQuery(PATH, { token: tokenOf(view), post: post
 const Link = ({ view }: { view: View }) => (
   <>
     <Hidden name="token" value={tokenOf(view)} />
-    <Hidden name="post" value={postOf(view)} />
+    {/* Not `post`, which says how one is told of new posts */}
+    <Hidden name="about" value={postOf(view)} />
   </>
 )
 
@@ -83,7 +84,7 @@ export const stop = action({
 
 export const unfollow = action({
   operation: service.unfollowByKey,
-  input: (_view, { token, post }) => ({ token, post }),
+  input: (_view, { token, about }) => ({ token, post: about }),
   done: (view) => ({ to: again(view), flash: 'unfollowed' }),
 })
 

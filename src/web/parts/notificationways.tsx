@@ -67,6 +67,7 @@ const FOLLOWS = {
   followsVoted: 'ways.followsVoted',
   followsCommented: 'ways.followsCommented',
   followsMentioned: 'ways.followsMentioned',
+  followsEverything: 'ways.followsEverything',
 } as const satisfies Record<string, Key>
 const FOLLOW_NAMES = Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]
 
@@ -125,8 +126,8 @@ export function ChoiceFields({ view, choices }: { view: View; choices: Choices }
       </datalist>
       <fieldset class="reasons">
         <legend>{t('ways.follows')}</legend>
-        {FOLLOW_NAMES.map((name) => (
-          <Check view={view} name={name} label={t(FOLLOWS[name])} checked={rest[name]} isSent={isSent} />
+        {FOLLOW_NAMES.filter((name) => rest[name] !== undefined).map((name) => (
+          <Check view={view} name={name} label={t(FOLLOWS[name])} checked={rest[name] ?? false} isSent={isSent} />
         ))}
       </fieldset>
     </>

@@ -1,11 +1,13 @@
 import { searchWords } from '../../core/words.js'
+import * as follows from '../../service/boardfollows.js'
 import * as service from '../../service/boards.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { EVERY, filterOf, postsOf } from '../parts/lists.js'
-import { page } from '../kit/page.js'
+import { action, page } from '../kit/page.js'
 import { BoardSwatch } from '../parts/chip.js'
 import { Empty, Unmatched } from '../parts/empty.js'
+import { Form } from '../parts/form.js'
 import { Filters } from '../parts/filters.js'
 import { Head } from '../parts/head.js'
 import { Icon } from '../parts/icon.js'
@@ -77,7 +79,8 @@ export const board = page({
   cache: 'actor',
   async load(view) {
     const { board: shown } = await view.call(service.show, { url: view.params.url })
-    return { board: shown, list: await postsOf(view, { boardId: [shown.boardId] }) }
+    const isFollowed = view.viewer !== null && (await view.call(follows.followed, { url: shown.boardId })).following
+    return { board: shown, isFollowed, list: await postsOf(view, { boardId: [shown.boardId] }) }
   },
   title: (_view, { board: { name } }) => name,
   head: (view, { board: { name, url } }) => (
@@ -88,7 +91,7 @@ export const board = page({
       feed={links.feed(links.board(url))}
     />
   ),
-  show(view, { board: shown, list }) {
+  show(view, { board: shown, isFollowed, list }) {
     const { t, href } = view
     const write = href(withQuery('/posts/new', { board: shown.url }))
     return (
@@ -106,6 +109,13 @@ export const board = page({
               )}{' '}
               {t('board.posts', { count: list.total_count })}
             </p>
+            {view.viewer ? (
+              <Form view={view} to={`${links.board(shown.url)}/${isFollowed ? 'unfollow' : 'follow'}`}>
+                <button type="submit" class="link">
+                  {t(isFollowed ? 'follow.stop' : 'follow.start')}
+                </button>
+              </Form>
+            ) : null}
           </div>
           <a class="button primary" href={write}>
             {t('post.new')}
@@ -129,3 +139,13 @@ export const board = page({
     )
   },
 })
+
+const following = (operation: typeof follows.follow, flash: 'boardFollowed' | 'boardUnfollowed') =>
+  action({
+    operation,
+    input: ({ params }) => ({ url: params.url }),
+    done: ({ params: { url = '' } }) => ({ to: links.board(url), flash }),
+  })
+
+export const follow = following(follows.follow, 'boardFollowed')
+export const unfollow = following(follows.unfollow, 'boardUnfollowed')

@@ -43,6 +43,8 @@ export const routes = {
     '/setup/create-roadmaps': async () => (await site()).roadmapsPage,
   },
   actions: {
+    '/boards/:url/follow': async () => (await boards()).follow,
+    '/boards/:url/unfollow': async () => (await boards()).unfollow,
     '/posts/new': async () => (await postforms()).create,
     '/posts/:slug/edit': async () => (await postforms()).update,
     '/posts/:slug/delete': async () => (await posts()).remove,
