@@ -49,13 +49,25 @@ const mailed = (db: Db) =>
     .select(['actors.name as actorName', 'actors.username as actorUsername', 'follows.isFollowing as isMuted'])
     .select('notification_settings.ways')
 
-/** All that waits to be mailed to some people, due or not, in the order of events. */
-export const pendingMails = (db: Db, userIds: readonly string[]) =>
-  mailed(db)
-    .where('notifications.userId', 'in', userIds)
-    .where('notifications.mailAt', 'is not', null)
-    .orderBy('notifications.userId')
-    .orderBy('notifications.eventId')
+/** The newest of what waits to be mailed to a person, due or not, in the order of events. */
+export const pendingMails = async (db: Db, userId: string, most: number) =>
+  (
+    await mailed(db)
+      .where('notifications.userId', '=', userId)
+      .where('notifications.mailAt', 'is not', null)
+      .orderBy('notifications.eventId', 'desc')
+      .limit(most)
+      .execute()
+  ).toReversed()
+
+/** Marks what waits of a person as done that is older than an event. */
+export const dropPending = (db: Db, userId: string, before: number): Promise<unknown> =>
+  db
+    .updateTable('notifications')
+    .set({ mailAt: null })
+    .where('userId', '=', userId)
+    .where('mailAt', 'is not', null)
+    .where('eventId', '<', before)
     .execute()
 
 /** What a mail says that was written to an address at a time. */

@@ -205,4 +205,20 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(digest?.text.length).toBeLessThan(60_000)
     expect(digest?.html.length).toBeLessThan(120_000)
   })
+
+  it('takes any number of news of one person, and holds nobody else up', async () => {
+    const w = await newsSite(engine)
+    const { post } = await w.as(w.cleo)(posts.create, { title: 'Many' })
+    const at = w.site.clock.now.toISOString()
+    const row = { userId: w.ann.userId, kind: 'update', postId: post.postId, commentId: null, roadmapId: null, actorId: null, createdAt: at, readAt: null, mail: 'digest', mailAt: at } as const // prettier-ignore
+    for (let begin = 0; begin < 70_000; begin += 1000)
+      await w.site.db
+        .insertInto('notifications')
+        .values(Array.from({ length: 1000 }, (_, n) => ({ ...row, eventId: 1_000_000 + begin + n })))
+        .execute()
+    await w.ship()
+    const [ann, bea, ...rest] = await w.mails()
+    expect([ann?.subject, bea?.recipient, rest]).toEqual(['[Moonbase] Your digest: 1 post', 'bea@example.org', []])
+    expect(await w.mails()).toHaveLength(2)
+  })
 })

@@ -5,6 +5,7 @@ import { proseOf } from '../../core/markdown/excerpt.js'
 import { transaction } from '../../db/connect.js'
 import {
   claimPending,
+  dropPending,
   pendingMails,
   receiversOfMail,
   recordMailed,
@@ -18,6 +19,8 @@ import { COUNT_HEADER, isNews, rightsOf, type MayRead } from '../../delivery/mai
 import type { Look } from '../../mail/frame.js'
 import { notificationMail, type MailedNews, type MailedPost } from '../../mail/notificationmail.js'
 
+/** News of a person that are read. Before those, nothing would be in a mail. */
+const MOST_READ = 1000
 /** Posts in a mail. */
 const MOST_POSTS = 30
 /** News about a post in a mail, the newest. */
@@ -46,10 +49,13 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
     const { notificationWays } = settings
     const receivers = new Map((await receiversOfMail(inside, userIds)).map((each) => [each.userId, each]))
     const mayRead = await rightsOf(inside, userIds)
-    const pending = groupedBy(await pendingMails(inside, userIds), ({ userId }) => userId)
     let written = 0
-    for (const [userId, rows] of pending) {
+    // In one order, so that two servers do not wait for each other
+    for (const userId of userIds.toSorted()) {
       const receiver = receivers.get(userId)
+      const rows = await pendingMails(inside, userId, MOST_READ)
+      const [oldest] = rows
+      if (oldest && rows.length === MOST_READ) await dropPending(inside, userId, oldest.eventId)
       const claimed = await claimPending(inside, userId, dueOf(rows, site.now).map(({ eventId }) => eventId)) // prettier-ignore
       const news = rows.filter(
         (row) =>
