@@ -41,6 +41,16 @@ const MOST_COMMENTS = 500
 /** Members of the team. */
 const MOST_MEMBERS = 100
 
+/** The owner, and who holds `dashboard:read` by a role, whether or not it asks them for a second factor. */
+export async function membersOf(db: Db): Promise<string[]> {
+  const { rows } = await sql<{ userId: string }>`
+    select roles_users.user_id as "userId" from role_permissions cross join roles_users
+    where role_permissions.permission = 'dashboard:read' and roles_users.role_id = role_permissions.role_id
+    limit ${MOST_MEMBERS}`.execute(db)
+  const owner = await findOwner(db)
+  return [...new Set([...(owner ? [owner.userId] : []), ...rows.map(({ userId }) => userId)])]
+}
+
 /** Who commented on a post, the last first, who wrote it, and the team, without the blocked. */
 export async function peopleAround(
   db: Db,
@@ -56,12 +66,8 @@ export async function peopleAround(
     .orderBy('id', 'desc')
     .limit(MOST_COMMENTS)
     .execute()
-  const { rows: members } = await sql<{ userId: string }>`
-    select roles_users.user_id as "userId" from role_permissions cross join roles_users
-    where role_permissions.permission = 'dashboard:read' and roles_users.role_id = role_permissions.role_id
-    limit ${MOST_MEMBERS}`.execute(db)
-  const owner = await findOwner(db)
-  const all = [...comments.map(({ author_id }) => author_id), author, owner?.userId, ...members.map(({ userId }) => userId)] // prettier-ignore
+  const members = await membersOf(db)
+  const all = [...comments.map(({ author_id }) => author_id), author, ...members]
   const ids = [...new Set(all.filter((id) => typeof id === 'string'))]
   if (ids.length === 0) return []
   const rows = await db

@@ -1,4 +1,5 @@
-import { sql, type Insertable } from 'kysely'
+import { sql, type Insertable, type SqlBool } from 'kysely'
+import { HELD } from '../core/hidden.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
 import { compiled } from './cache/compiled.js'
 import type { Db, Tables } from './tables.js'
@@ -10,6 +11,8 @@ export interface Inbox {
   privatePosts: boolean
   /** Whether they read internal comments. */
   internal: boolean
+  /** Whether they decide about reported and held posts, and comments. */
+  decides: { posts: boolean; comments: boolean }
 }
 
 interface InboxFilter extends Inbox {
@@ -17,10 +20,23 @@ interface InboxFilter extends Inbox {
 }
 
 /** A name for each query that the filter makes. */
-const named = (name: string, { privatePosts, internal, unread }: InboxFilter): string =>
-  [name, privatePosts && 'private', internal && 'internal', unread && 'unread'].filter(Boolean).join(' ')
+const named = (name: string, { privatePosts, internal, unread, decides }: InboxFilter): string =>
+  [
+    name,
+    privatePosts && 'private',
+    internal && 'internal',
+    unread && 'unread',
+    decides.posts && 'posts',
+    decides.comments && 'comments',
+  ]
+    .filter(Boolean)
+    .join(' ')
 
-const filtered = (db: Db, { privatePosts, internal, unread }: InboxFilter, userId: string) =>
+/** What is held is news to those who decide about it. */
+const heldNews = (column: 'posts.is_spam' | 'comments.is_spam') =>
+  sql<SqlBool>`(notifications.kind = 'report' and ${sql.ref(column)} = ${sql.lit(HELD)})`
+
+const filtered = (db: Db, { privatePosts, internal, unread, decides }: InboxFilter, userId: string) =>
   db
     .selectFrom('notifications')
     .innerJoin('posts', 'posts.postId', 'notifications.postId')
@@ -28,11 +44,23 @@ const filtered = (db: Db, { privatePosts, internal, unread }: InboxFilter, userI
     .where('notifications.userId', '=', userId)
     .where('notifications.isOnPage', '=', sql.lit(1))
     .$if(unread, (query) => query.where('notifications.readAt', 'is', null))
-    .where((eb) => (privatePosts ? eb('posts.is_spam', '=', 0) : eb('posts.display', '=', 1)))
+    .where((eb) =>
+      privatePosts ? eb.or([eb('posts.is_spam', '=', 0), heldNews('posts.is_spam')]) : eb('posts.display', '=', 1),
+    )
+    .where((eb) =>
+      eb.or([
+        eb('notifications.kind', '<>', 'report'),
+        ...(decides.posts ? [eb('notifications.commentId', 'is', null)] : []),
+        ...(decides.comments ? [eb('notifications.commentId', 'is not', null)] : []),
+      ]),
+    )
     .where((eb) =>
       eb.or([
         eb('notifications.commentId', 'is', null),
-        eb.and([eb('comments.is_spam', '=', 0), ...(internal ? [] : [eb('comments.is_internal', '=', 0)])]),
+        eb.and([
+          eb.or([eb('comments.is_spam', '=', 0), heldNews('comments.is_spam')]),
+          ...(internal ? [] : [eb('comments.is_internal', '=', 0)]),
+        ]),
       ]),
     )
 

@@ -1,5 +1,6 @@
 import { topicOf } from '../core/notificationkinds.js'
 import { effectiveWays, mailOf } from '../core/notificationways.js'
+import { HELD, SHOWN } from '../core/hidden.js'
 import type { Permission } from '../core/permissions.js'
 import { transaction } from '../db/connect.js'
 import { cancelLeased } from '../db/deliveries.js'
@@ -11,12 +12,18 @@ import type { Db, DeliveryRow } from '../db/tables.js'
 /** Milliseconds. What waited longer, as no server ran, is no news any more. */
 const LATEST_MS = 30 * 24 * 60 * 60 * 1000
 
-const PERMISSIONS = ['board:read', 'comment:view_internal', 'roadmap:read'] as const satisfies Permission[]
+const PERMISSIONS = [
+  'board:read',
+  'comment:view_internal',
+  'roadmap:read',
+  'post:destroy',
+  'comment:update:any',
+] as const satisfies Permission[]
 
 /** Whether a person has a permission now. */
 export type MayRead = (userId: string, permission: (typeof PERMISSIONS)[number]) => boolean
 
-/** Which of some people may read private posts, notes of the team and private roadmaps now. */
+/** Which of some people may read private posts, notes of the team and private roadmaps, and decide about reports, now. */
 export async function rightsOf(db: Db, userIds: readonly string[]): Promise<MayRead> {
   const holders = new Map<string, Set<string>>()
   for (const permission of PERMISSIONS) holders.set(permission, await holdersAmong(db, userIds, permission))
@@ -32,12 +39,13 @@ export function isNews(
   { mayRead, site, now }: { mayRead: MayRead; site: string; now: Date },
 ): boolean {
   const { userId, roadmapId } = row
-  if (row.readAt !== null || row.is_spam !== 0 || row.isMuted !== null) return false
+  if (row.readAt !== null || isHidden(row, row.is_spam) || row.isMuted !== null) return false
   if (now.getTime() - Date.parse(row.createdAt) > LATEST_MS) return false
   if (!mailOf(effectiveWays(site, row.ways ?? undefined)[topicOf(row.kind)])) return false
   if (row.display !== 1 && !mayRead(userId, 'board:read')) return false
+  if (row.kind === 'report' && !mayRead(userId, row.commentId === null ? 'post:destroy' : 'comment:update:any')) return false // prettier-ignore
   if (row.commentId !== null) {
-    if (row.body === null || row.isCommentSpam !== 0) return false
+    if (row.body === null || isHidden(row, row.isCommentSpam)) return false
     return row.isInternal === 0 || mayRead(userId, 'comment:view_internal')
   }
   if (row.kind !== 'status') return true
@@ -45,6 +53,10 @@ export function isNews(
   if (roadmapId === null || roadmapId !== row.presentRoadmapId) return false
   return row.roadmapDisplay === 1 || mayRead(userId, 'roadmap:read')
 }
+
+/** What is held is news to those who decide about it. */
+const isHidden = ({ kind }: PendingMail, hidden: number | null): boolean =>
+  hidden !== SHOWN && !(kind === 'report' && hidden === HELD)
 
 /** The header of a mail that says how many news it tells: by then some may be deleted, with their post or comment. */
 export const COUNT_HEADER = 'X-News-Count'

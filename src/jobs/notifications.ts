@@ -6,6 +6,15 @@ import type { Job } from './runner.js'
 export const notifications = ({ isMailed }: { isMailed: boolean }): Job =>
   consumer({
     name: 'notifications',
-    actions: ['post.created', 'post.kept', 'post.updated', 'comment.created', 'comment.kept', 'comment.updated'],
+    actions: [
+      'post.created',
+      'post.kept',
+      'post.reported',
+      'comment.reported',
+      'post.updated',
+      'comment.created',
+      'comment.kept',
+      'comment.updated',
+    ],
     handle: (event, { db, now, signal }) => tell(db, event, { now, signal, isMailed }),
   })

@@ -16,7 +16,7 @@ import { personOf, viewerOf } from './lib/sessions.js'
 const Notification = Type.Object({
   id: Type.Integer({ description: 'Number of the event; a later one is greater' }),
   kind: oneOf(KINDS, {
-    description: 'status: a post has a new status; update: the team says something about it; answer: a comment answers it; reply: somebody replied to you', // prettier-ignore
+    description: 'status: a post has a new status; update: the team says something about it; answer: a comment answers it; reply: somebody replied to you; report: something waits for your decision', // prettier-ignore
   }),
   post: Type.Object({
     postId: Type.String({ format: 'uuid' }),
@@ -44,6 +44,7 @@ const inboxOf = ({ actor }: CachedContext, userId: string): Inbox => ({
   userId,
   privatePosts: can(actor, 'board:read'),
   internal: can(actor, 'comment:view_internal'),
+  decides: { posts: can(actor, 'post:destroy'), comments: can(actor, 'comment:update:any') },
 })
 
 export const list = operation({

@@ -44,6 +44,7 @@ import { up as backupTasks } from './0042_backup_tasks.js'
 import { up as notifications } from './0043_notifications.js'
 import { up as notificationWays } from './0044_notification_ways.js'
 import { up as mentions } from './0045_mentions.js'
+import { up as reportNews } from './0046_report_news.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -95,4 +96,5 @@ export const migrations: Record<string, Migration> = {
   '0043_notifications': { up: notifications },
   '0044_notification_ways': { up: notificationWays },
   '0045_mentions': { up: mentions },
+  '0046_report_news': { up: reportNews },
 }

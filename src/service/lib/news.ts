@@ -4,11 +4,13 @@ import { findComment, type CommentView } from '../../db/comments.js'
 import { followersOf, isReachable } from '../../db/follows.js'
 import { holdersAmong, insertNotifications, toldAmong } from '../../db/notifications.js'
 import { receiversAmong } from '../../db/notificationsettings.js'
+import { membersOf } from '../../db/mentions.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
 import type { Permission } from '../../core/permissions.js'
 import { newlyMentioned, storeMentions } from './mentions.js'
+import { waitingOf } from './reportnews.js'
 import { toldHow, type Told as How } from './ways.js'
 
 /** What an event tells people. */
@@ -20,8 +22,8 @@ interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'>
   needs: readonly Permission[]
   /** The people it concerns, who alone are told unless they chose not to follow the post. Undefined: everyone who follows it. */
   only?: readonly string[]
-  /** Who follows the board of the post is told, not who follows the post. */
-  toBoard?: true
+  /** Who follows the board of the post is told, or the team that decides about it, not who follows the post. */
+  to?: 'board' | 'team'
 }
 
 /** An event as a consumer gets it. */
@@ -48,7 +50,7 @@ export async function tell(
       signal.throwIfAborted()
       const { kind, post } = news
       // A post that was hidden meanwhile is no new one
-      const told = news.toBoard ? await toldAmong(db, readers.map(({ userId }) => userId), { kind, postId: post.postId }) : undefined // prettier-ignore
+      const told = news.to === 'board' ? await toldAmong(db, readers.map(({ userId }) => userId), { kind, postId: post.postId }) : undefined // prettier-ignore
       const rest = readers.filter(({ userId }) => !told?.has(userId))
       if (rest.length > 0) await insertNotifications(db, rowsFor(event, news, rest))
     }
@@ -58,6 +60,8 @@ export async function tell(
   await tellOf(await newsOf(db, event))
   for (const text of await textsOf(db, event)) await tellMentioned(db, event, text, { now, isMailed })
   await tellOf(await newPost(db, event))
+  const waiting = await waitingOf(db, event)
+  await tellOf(waiting && { kind: 'report', roadmapId: null, to: 'team', ...waiting })
 }
 
 const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
@@ -129,9 +133,10 @@ export async function* readersOf(
   news: News,
   { now, isMailed }: { now: () => Date; isMailed: boolean },
 ): AsyncGenerator<Reader[]> {
-  const { post, by, kind, needs, only, toBoard } = news
+  const { post, by, kind, needs, only, to } = news
   const { notificationWays: site } = await readSettings(db)
-  const everyone = toBoard ? boardFollowers(db, post.boardId) : followerIds(db, post.postId)
+  const everyone =
+    to === 'board' ? boardFollowers(db, post.boardId) : to === 'team' ? teamIds(db) : followerIds(db, post.postId)
   for await (const people of only ? concerned(db, post.postId, only) : everyone) {
     const others = people.filter((id) => id !== by)
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
@@ -140,6 +145,10 @@ export async function* readersOf(
       return how ? [{ userId: receiver.userId, ...how }] : []
     })
   }
+}
+
+async function* teamIds(db: Db): AsyncGenerator<string[]> {
+  yield await membersOf(db)
 }
 
 async function* followerIds(db: Db, postId: string): AsyncGenerator<string[]> {
@@ -190,7 +199,7 @@ async function newPost(db: Db, event: Told): Promise<News | undefined> {
     commentId: null,
     roadmapId: null,
     needs: neededFor(post),
-    toBoard: true,
+    to: 'board',
   }
 }
 
