@@ -72,7 +72,7 @@ export function movedFrom(before: PostView, after: PostView, quiet: boolean): Mo
   }
 }
 
-const nowhere = () =>
+export const nowhere = () =>
   invalidField({
     code: 'PLACE_MISSING',
     message: 'Give boardId or roadmapId: where to move the posts.',

@@ -33,6 +33,10 @@ for (const form of document.querySelectorAll('form.bulk')) {
   show()
 }
 
+// One step of several is followed by the next, until somebody stops it.
+const nextStep = document.querySelector('form[data-steps]')
+if (nextStep instanceof HTMLFormElement) nextStep.requestSubmit()
+
 // A row of an order is dragged to the place of another. It sends the form of its buttons.
 /** @type {HTMLElement | undefined} */
 let dragged

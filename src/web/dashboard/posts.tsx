@@ -4,7 +4,7 @@ import type { ViewInput } from '../../service/lib/views.js'
 import * as moderation from '../../service/moderationmany.js'
 import { facets as postFacets } from '../../service/postfacets.js'
 import * as posts from '../../service/postlists.js'
-import { move as movePosts } from '../../service/postmoves.js'
+import { move as movePosts, nowhere } from '../../service/postmoves.js'
 import * as views from '../../service/views.js'
 import { pageNumber, within, withParameters, withQuery } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
@@ -14,6 +14,7 @@ import {
   page,
   Redirect,
   type AnyPage,
+  type Fields,
   type Flash,
   type LiveView,
   type Outcome,
@@ -28,6 +29,7 @@ import { askedOf } from '../parts/postquery.js'
 import { Failures, PostRows, Problem, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
 import { questionOf } from './eachdecision.js'
+import { betweenSteps, isStep, MOST, stepDone } from './poststeps.js'
 import { SavedViews } from '../parts/savedviews.js'
 
 export const HOME = '/dashboard/posts'
@@ -155,7 +157,18 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
         <p class="note">{t('views.missing', { count: opened.missing.length })}</p>
       ) : null}
       {data.rows.length > 0 ? (
-        <PostRows view={view} path={HOME} rows={data.rows} query={filter.query ?? ''} places={data.places} />
+        <PostRows
+          view={view}
+          path={HOME}
+          rows={data.rows}
+          query={filter.query ?? ''}
+          places={data.places}
+          all={
+            data.total > data.rows.length
+              ? { count: Math.min(data.total, MOST), isNewest: data.total > MOST }
+              : undefined
+          }
+        />
       ) : isFiltered || error ? (
         <Empty title={t('empty.filtered')}>
           <p>
@@ -214,16 +227,22 @@ export const move = action({
   operation: movePosts,
   page: async () => postsPage,
   many,
+  before(view, form) {
+    if (form.all && !form.boardId && !form.roadmapId) throw nowhere()
+    return betweenSteps(view, form, 'postsChanged')
+  },
   input: (_view, { ids, boardId, roadmapId, quiet }) => ({
     ids: listed(ids),
     ...(boardId && { boardId }),
     ...(roadmapId && { roadmapId }),
     ...(quiet && { quiet: quiet === 'true' }),
   }),
-  done: (_view, answer, { to }) => done(answer, to, 'postsChanged'),
+  done: (view, answer, form) =>
+    isStep(form) ? stepDone(view, form, answer, 'postsChanged') : done(answer, form.to, 'postsChanged'),
 })
 
-const DECIDED: Readonly<Record<string, Flash>> = { spam: 'postsSpam', delete: 'postsDeleted' }
+const decidedFlash = ({ decision }: Fields): Flash =>
+  decision === 'spam' ? 'postsSpam' : decision === 'delete' ? 'postsDeleted' : 'postsKept'
 
 export const decide = action({
   operation: moderation.decideMany,
@@ -231,6 +250,8 @@ export const decide = action({
   many,
   /** What is lost is said before it is deleted. */
   async before(view, form) {
+    const between = await betweenSteps(view, form, decidedFlash(form))
+    if (between || isStep(form)) return between
     const ids = listed(form.ids)
     if (form.decision !== 'delete' || form.confirmed || !view.viewer || ids.length === 0) return undefined
     const { outcomes } = await view.dryRun(moderation.decideMany, { ids, decision: 'delete' })
@@ -238,7 +259,8 @@ export const decide = action({
     return { ...questionOf(view, { form, outcomes, back: within(form.to) ?? HOME }), section: 'posts' }
   },
   input: (_view, { ids, decision }) => ({ ids: listed(ids), decision }),
-  done: (_view, answer, { to, decision }) => done(answer, to, DECIDED[decision ?? ''] ?? 'postsKept'),
+  done: (view, answer, form) =>
+    isStep(form) ? stepDone(view, form, answer, decidedFlash(form)) : done(answer, form.to, decidedFlash(form)),
 })
 
 export const saveView = action({

@@ -55,6 +55,8 @@ export function Form({
   'data-confirm'?: string
   /** The browser asks before leaving the page with unsaved changes. */
   'data-unsaved'?: ''
+  /** A script sends it at once: it is one step of several. */
+  'data-steps'?: ''
 }) {
   return (
     <form method="post" action={view.href(to)} {...rest}>

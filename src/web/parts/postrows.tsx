@@ -59,7 +59,7 @@ export function Failures({
   )
 }
 
-function reasonOf({ words }: View, error: Outcome['error']): string {
+export function reasonOf({ words }: View, error: Outcome['error']): string {
   const key = `error.${error?.code}`
   return words.has(key) ? words.t(key) : (error?.message ?? '')
 }
@@ -67,7 +67,7 @@ function reasonOf({ words }: View, error: Outcome['error']): string {
 const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete' } as const
 
 /** The rows, and what can be done with those that are chosen. The buttons of one form lead to different addresses. */
-export function PostRows({ view, path, rows, query, places }: RowsProps) {
+export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
   const { t } = view
   const search = withParameters(view.url, {}).slice(view.path.length)
   const [moves, decides] = [places !== undefined, view.may(decideMany) && rows.some(({ may }) => may.includes('spam'))]
@@ -80,6 +80,12 @@ export function PostRows({ view, path, rows, query, places }: RowsProps) {
       {table}
       <div class="verbs">
         <output data-count={t('posts.chosen', { count: 2 })} />
+        {all === undefined ? null : (
+          <label class="check">
+            <input type="checkbox" name="all" value="true" />
+            <span>{t(all.isNewest ? 'steps.newest' : 'steps.all', { count: all.count })}</span>
+          </label>
+        )}
         {places ? (
           <>
             <Where name="roadmapId" label={t('filter.roadmap')} none={t('post.noRoadmap')} rows={places.roadmaps} />
@@ -141,6 +147,8 @@ interface RowsProps {
   rows: readonly Post[]
   /** Words to mark. */
   query: string
+  /** How many posts of the filter can be changed in steps, the newest of more. Absent where this page has all of them. */
+  all: { count: number; isNewest: boolean } | undefined
   /** Where posts can be moved to. Absent: they cannot be moved. */
   places: { boards: readonly Place[]; roadmaps: readonly Place[] } | undefined
 }
