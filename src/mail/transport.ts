@@ -56,7 +56,7 @@ export function isBounce(error: Error): boolean {
  * A connection serves many mails. One that the server closed before it got a byte of a mail is opened again, as some servers
  * take only a few mails over each; nothing else is sent again here.
  */
-const POOL = { pool: true, maxConnections: MAX_CONNECTIONS, maxRequeues: 2 } as const
+const POOL = { pool: true, maxConnections: MAX_CONNECTIONS, maxRequeues: MAX_CONNECTIONS } as const
 
 export async function openTransport({ url, from }: MailSettings): Promise<Transport> {
   const nodemailer = await import('nodemailer')
