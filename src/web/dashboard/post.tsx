@@ -1,7 +1,7 @@
 import * as comments from '../../service/comments.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
-import { CommentForm, Completion } from '../parts/commentform.js'
+import { CommentForm } from '../parts/commentform.js'
 import { Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { KeyHelp } from '../parts/keyhelp.js'
@@ -145,7 +145,6 @@ function Discussion({
       {view.can('comment:create_internal') ? (
         <CommentForm view={view} path={path} slug={slug} kind="note" shortcut="n" autofocus={query.at === 'note'} />
       ) : null}
-      <Completion view={view} />
     </section>
   )
 }
