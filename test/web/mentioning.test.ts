@@ -29,6 +29,8 @@ it('names are offered while an @ is typed, and chosen by keyboard or pointer', a
   expect(await options.count()).toBe(0)
   await field.pressSequentially(' or @ev')
   await expect.poll(() => options.allInnerTexts()).toEqual(['Evan @evan', 'Eve Ng @eve_1'])
+  // The styles come with the script, which a policy of the page could forbid
+  expect(await page.locator('.people').evaluate((list) => getComputedStyle(list).position)).toBe('absolute')
   expect(await page.locator('.field [role=status]').innerText()).toContain('arrow keys')
   await field.press('ArrowDown')
   const active = await field.getAttribute('aria-activedescendant')

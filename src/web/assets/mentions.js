@@ -13,6 +13,38 @@ let asked
 let field
 let chosen = 0
 
+// Here and not with the other styles: few pages need them
+const style = new CSSStyleSheet()
+style.replaceSync(`
+  .field:has(> .people) {
+    position: relative;
+  }
+  .people {
+    position: absolute;
+    z-index: 1;
+    inset-inline: 0;
+    max-height: 14rem;
+    margin: 0;
+    padding: 0;
+    overflow: auto;
+    list-style: none;
+    background: var(--raised);
+    border: 1px solid var(--line);
+    border-radius: var(--round);
+  }
+  .people li {
+    margin: 0;
+    padding: var(--2) var(--3);
+    overflow-wrap: anywhere;
+    cursor: pointer;
+  }
+  .people [aria-selected='true'] {
+    color: var(--on-fill);
+    background: var(--fill);
+  }
+`)
+document.adoptedStyleSheets.push(style)
+
 const list = Object.assign(document.createElement('ul'), { id: 'people', className: 'people', role: 'listbox' })
 const said = Object.assign(document.createElement('p'), { className: 'hidden', role: 'status' })
 
