@@ -24,7 +24,7 @@ export function register(group: Command, cli: Cli): void {
         columns,
         id: ({ username }) => username,
         rows: ({ people }): readonly Mentionable[] => people,
-        list: 'people',
+        list: true,
         empty: () => 'There is nobody else to mention.',
       },
     },
