@@ -126,6 +126,8 @@ it('a phone shows the chosen tab, the name of the site, the facts of a post in t
     await page.route('**/assets/site.*.js', (route) => gate.opened.then(() => route.continue()), { times: 1 })
     await page.goto(site.url + path, { waitUntil: 'commit' })
     await page.locator('footer').waitFor()
+    // The parser reaches the footer before the styles arrive; what stands without them says nothing.
+    await page.waitForFunction(() => Array.from(document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')).every(({ sheet }) => sheet)) // prettier-ignore
     const placed = () =>
       page.locator('.facts *, .prose *, .tools *').evaluateAll((all) =>
         all.map((each) => {
