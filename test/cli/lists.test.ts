@@ -3,6 +3,7 @@ import { createServer, request as connectTo } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
+import type { Output } from '../../src/cli/lib/output/output.js'
 import { newId } from '../../src/core/ids.js'
 import { queueMail } from '../../src/delivery/mail.js'
 import { operations } from '../../src/service/index.js'
@@ -280,4 +281,15 @@ it('--all has every post once, in an order by votes too, while people vote', asy
     await unvote(10)
   }
   expect(await run(`posts list --all --sort votes -q --server ${target}`)).toMatchObject({ stderr: '' })
+})
+
+it('only an answer with pages can be declared as a list with pages', () => {
+  const keys: unknown[] = [
+    'posts' satisfies Output<{ posts: string[]; page_info: object }, string>['list'],
+    'votes.results' satisfies Output<{ votes: { results: string[]; page_info: object } }, string>['list'],
+    true satisfies Output<{ people: string[] }, string>['list'],
+    // @ts-expect-error -- no `page_info` beside the rows
+    'people' satisfies Output<{ people: string[] }, string>['list'],
+  ]
+  expect(keys).toHaveLength(4)
 })

@@ -58,7 +58,13 @@ export interface Output<Out, Row> {
   list?: true | ListKey<Out> // any number of rows; for a list with pages, the key of its rows in the body
 }
 
-type ListKey<Out> = (keyof Out & string) | `${keyof Out & string}.results`
+/** Where the rows are in a body that has pages: beside them is `page_info`, in the body or in an object inside it. */
+type ListKey<Out> = (Out extends WithPages ? keyof Out & string : never) | Nested<Out>
+type Nested<Out> = { [Key in keyof Out & string]: Out[Key] extends WithPages ? `${Key}.results` : never }[keyof Out &
+  string]
+interface WithPages {
+  page_info: object
+}
 
 /** The result of a command: the body as HTTP sends it, and its rows. */
 export interface Printable<Row> {
