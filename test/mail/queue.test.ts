@@ -25,6 +25,22 @@ const refusal = (message: string) =>
   Object.assign(new Error(message), { command: 'RCPT TO', responseCode: 550, permanent: true })
 const to = (send: Transport['send']): Transport => ({ send, verify: async () => {}, close: () => {} })
 
+/** A transport that holds each mail until it is released, and counts those under way. */
+function holding() {
+  const held: (() => void)[] = []
+  const seen = { underWay: 0, most: 0 }
+  const transport = to(async () => {
+    seen.most = Math.max(seen.most, ++seen.underWay)
+    await new Promise<void>((resolve) => held.push(resolve))
+    seen.underWay--
+  })
+  const release = async (mail: number) => {
+    await expect.poll(() => held.length).toBeGreaterThan(mail)
+    held[mail]?.()
+  }
+  return { transport, seen, release }
+}
+
 const messageId = ({ text }: { text: string }) => /^Message-ID: (.*)$/m.exec(text)?.[1]
 
 describe.each(engines)('the queue of mails on %s', (engine) => {
@@ -59,50 +75,36 @@ describe.each(engines)('the queue of mails on %s', (engine) => {
   it('sends at most ten slow mails beside each other', async () => {
     const site = await makeSite(engine)
     for (let count = 0; count < 12; count++) await queued(site)
-    const held: (() => void)[] = []
-    let [underWay, most] = [0, 0]
-    const transport = to(async () => {
-      most = Math.max(most, ++underWay)
-      await new Promise<void>((resolve) => held.push(resolve))
-      underWay--
-    })
+    const { transport, seen, release } = holding()
     const deliveries = sendMails(site, transport, 0)
     const first = deliveries.next()
-    await expect.poll(() => underWay).toBe(10)
+    await expect.poll(() => seen.underWay).toBe(10)
     for (let query = 0; query < 50; query++) await row(site) // in which an eleventh could begin
     for (let mail = 0; mail < 12; mail++) {
-      await expect.poll(() => held.length).toBeGreaterThan(mail)
-      held[mail]?.()
+      await release(mail)
       await (mail === 0 ? first : deliveries.next())
     }
-    expect(most).toBe(10)
+    expect(seen.most).toBe(10)
   })
 
   it('tries one mail until one gets through, then sends five beside each other', async () => {
     const site = await makeSite(engine)
     for (let count = 0; count < 12; count++) await queued(site)
-    const held: (() => void)[] = []
-    let [underWay, most] = [0, 0]
-    const transport = to(async () => {
-      most = Math.max(most, ++underWay)
-      await new Promise<void>((resolve) => held.push(resolve))
-      underWay--
-    })
+    const { transport, seen, release } = holding()
     const deliveries = sendMails(site, transport, 1e6)
     const first = deliveries.next()
-    await expect.poll(() => underWay).toBe(1)
+    await expect.poll(() => seen.underWay).toBe(1)
     for (let query = 0; query < 50; query++) await row(site) // in which a second could begin
-    expect(most).toBe(1)
-    held[0]?.()
+    expect(seen.most).toBe(1)
+    await release(0)
     await first
     const second = deliveries.next()
-    await expect.poll(() => underWay).toBe(5)
+    await expect.poll(() => seen.underWay).toBe(5)
     for (let mail = 1; mail < 12; mail++) {
-      await expect.poll(() => held.length).toBeGreaterThan(mail)
-      held[mail]?.()
+      await release(mail)
       await (mail === 1 ? second : deliveries.next())
     }
-    expect(most).toBe(5)
+    expect(seen.most).toBe(5)
   })
 
   it('counts a failed attempt, stores its reason, and waits longer each time', async () => {
