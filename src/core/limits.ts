@@ -115,7 +115,7 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     failures: [],
     successes: true,
     accounts: 'together',
-    message: 'Too many lists of people to mention.',
+    message: 'Too many requests for people to mention.',
   },
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),

@@ -13,7 +13,7 @@ export async function namedPeople(db: Db, usernames: readonly string[]): Promise
   return rows.map(({ userId }) => userId)
 }
 
-/** Those of some people whom a text mentions as far as is recorded. */
+/** Which of some people are recorded as mentioned in a text. */
 export async function mentionedIn(db: Db, textId: string, userIds: readonly string[]): Promise<Set<string>> {
   if (userIds.length === 0) return new Set()
   const rows = await db

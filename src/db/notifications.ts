@@ -11,7 +11,7 @@ export interface Inbox {
   privatePosts: boolean
   /** Whether they read internal comments. */
   internal: boolean
-  /** Whether they decide about reported and held posts, and comments. */
+  /** Whether they may decide about reported and held posts, and about such comments. */
   decides: { posts: boolean; comments: boolean }
 }
 
@@ -32,7 +32,7 @@ const named = (name: string, { privatePosts, internal, unread, decides }: InboxF
     .filter(Boolean)
     .join(' ')
 
-/** What is held is news to those who decide about it. */
+/** A report shows its held post or comment: its readers decide about it. */
 const heldNews = (column: 'posts.is_spam' | 'comments.is_spam') =>
   sql<SqlBool>`(notifications.kind = 'report' and ${sql.ref(column)} = ${sql.lit(HELD)})`
 

@@ -49,12 +49,12 @@ export function isNews(
     return row.isInternal === 0 || mayRead(userId, 'comment:view_internal')
   }
   if (row.kind !== 'status') return true
-  // A status that was changed again has news of its own
+  // If the status was changed again, only the later change is told
   if (roadmapId === null || roadmapId !== row.presentRoadmapId) return false
   return row.roadmapDisplay === 1 || mayRead(userId, 'roadmap:read')
 }
 
-/** What is held is news to those who decide about it. */
+/** Held posts and comments are hidden, except in a report to those who decide about them. */
 const isHidden = ({ kind }: PendingMail, hidden: number | null): boolean =>
   hidden !== SHOWN && !(kind === 'report' && hidden === HELD)
 

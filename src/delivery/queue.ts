@@ -140,7 +140,7 @@ async function attempt(db: Db, sender: Sender, delivery: DeliveryRow, lease: str
         () => recordSent(db, delivery.deliveryId, now().toISOString()),
         (error) => onUnrecorded?.(delivery, error),
       )
-      await kind.sent?.(db, delivery).catch(() => {}) // the next one that is sent does
+      await kind.sent?.(db, delivery).catch(() => {}) // the next delivery to this receiver calls it again
       return { delivery }
     }
     const verdict = carrier.verdictOf(error)

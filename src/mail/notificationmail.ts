@@ -9,7 +9,7 @@ import type { Letter } from './transport.js'
 /** One thing that happened to a post. */
 export interface MailedNews {
   kind: NotificationKind
-  /** Who did it; undefined for the team. */
+  /** The name of the person who did it. Undefined: the mail says that the team did. */
   by?: string | undefined
   /** The new status, with its color as six hexadecimal digits. */
   status?: { name: string; color: string } | undefined
@@ -24,7 +24,7 @@ export interface MailedPost {
   number: number
   link: string
   news: readonly MailedNews[]
-  /** News that are left out, older than the others. */
+  /** How many older news about the post the mail leaves out. */
   earlier: number
 }
 

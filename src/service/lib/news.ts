@@ -210,7 +210,7 @@ async function statusNews(db: Db, event: Told): Promise<News | undefined> {
   const post = await shownPost(db, event.subject_id)
   if (!post) return undefined
   const comment = typeof message?.after === 'string' ? await shownComment(db, message.after) : undefined
-  // A status that was changed again has news of its own
+  // If the status was changed again, only the later change is told
   const isPresent = status !== undefined && post.roadmap_id !== null && post.roadmap_id === status.after
   return toFollowers(post, {
     by: event.actor_id ?? comment?.author_id ?? null, // at the command line, an update is the owner's
