@@ -72,6 +72,7 @@ export function register(group: Command, cli: Cli): void {
         'posts list --roadmap none --since 7d',
         'posts list --query "dark mode"',
         'posts list --voted --as eve@example.org',
+        'posts list --following --as eve@example.org',
         'posts list --view triage',
         'posts list --all -o csv > posts.csv',
       ],

@@ -1,6 +1,5 @@
 import { sql, type SqlBool } from 'kysely'
-import { compiled } from './cache/compiled.js'
-import { findNotificationSettings } from './notificationsettings.js'
+import { followedAmong } from './posts/followed.js'
 import { referringTo } from './references.js'
 import type { Db } from './tables.js'
 
@@ -15,8 +14,9 @@ const unless = (
   not exists (select 1 from notification_settings where notification_settings."userId" = ${sql.raw(person)} and ${sql.ref(`notification_settings.${reason}`)} = 0)`
 
 /**
- * Who follows a post: its author, who voted, who wrote a public comment, whom a text mentions, and who chose to. Whoever chose not to does not, nor who
- * switched off the reason.
+ * Who follows a post: its author, who voted, who wrote a public comment, whom a text mentions, and who chose to. Whoever
+ * chose not to does not, nor who switched off the reason. `posts/followed.ts` has which posts one person follows, by the
+ * same rules.
  * It is read from what they did, so that a vote that is withdrawn is no longer a reason.
  */
 const followers = (postId: string) => sql`
@@ -97,86 +97,8 @@ export async function countFollowers(db: Db, postId: string): Promise<number> {
 }
 
 /** Whether a person follows a post. */
-export async function isFollower(db: Db, { postId, userId }: { postId: string; userId: string }): Promise<boolean> {
-  const chosen = await compiled(
-    db,
-    'isFollower chosen',
-    { postId, userId },
-    (given) =>
-      db
-        .selectFrom('follows')
-        .select('isFollowing')
-        .where('postId', '=', given.postId)
-        .where('userId', '=', given.userId),
-    { follows: [postId] },
-  )
-  if (chosen[0]) return chosen[0].isFollowing === 1
-  const {
-    followsAuthored: authored,
-    followsVoted: voted,
-    followsCommented: commented,
-    followsMentioned: mentioned,
-  } = (await findNotificationSettings(db, userId)) ?? {
-    followsAuthored: 1,
-    followsVoted: 1,
-    followsCommented: 1,
-    followsMentioned: 1,
-  }
-  const found = await compiled(
-    db,
-    `isFollower ${authored}${voted}${commented}${mentioned}`,
-    { postId, userId },
-    (given) =>
-      db
-        .selectFrom('posts')
-        .select('posts.postId')
-        .where('posts.postId', '=', given.postId)
-        .where((eb) =>
-          eb.or([
-            ...(authored ? [eb('posts.userId', '=', given.userId)] : []),
-            ...(voted
-              ? [
-                  eb.exists(
-                    eb
-                      .selectFrom('votes')
-                      .select('votes.postId')
-                      .where('votes.postId', '=', given.postId)
-                      .where('votes.userId', '=', given.userId),
-                  ),
-                ]
-              : []),
-            ...(commented
-              ? [
-                  eb.exists(
-                    eb
-                      .selectFrom('comments')
-                      .select('comments.id')
-                      .where('comments.post_id', '=', given.postId)
-                      .where('comments.author_id', '=', given.userId)
-                      .where('comments.is_internal', '=', 0)
-                      .where('comments.is_spam', '=', 0),
-                  ),
-                ]
-              : []),
-            ...(mentioned
-              ? [
-                  eb.exists(
-                    eb
-                      .selectFrom('mentions')
-                      .leftJoin('comments as texts', 'texts.id', 'mentions.commentId')
-                      .select('mentions.postId')
-                      .where('mentions.postId', '=', given.postId)
-                      .where('mentions.userId', '=', given.userId)
-                      .where((of) => of.or([of('mentions.commentId', 'is', null), of('texts.is_spam', '=', 0)])),
-                  ),
-                ]
-              : []),
-          ]),
-        ),
-    { posts: [postId], votes: [postId], comments: [postId], mentions: [postId], boards: [] },
-  )
-  return found.length > 0
-}
+export const isFollower = async (db: Db, { postId, userId }: { postId: string; userId: string }): Promise<boolean> =>
+  (await followedAmong(db, userId, [postId])).has(postId)
 
 /** Whether a person may be told of a post that concerns them: they are not blocked, and did not choose not to follow it. */
 export async function isReachable(db: Db, { postId, userId }: { postId: string; userId: string }): Promise<boolean> {

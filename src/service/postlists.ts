@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { searchWords } from '../core/words.js'
+import { followedAmong } from '../db/posts/followed.js'
 import { postList } from '../db/posts/list.js'
 import { SORTS, STEADY } from '../db/posts/order.js'
 import { postAtCursor, searchPosts } from '../db/posts/read.js'
@@ -23,6 +24,7 @@ import {
 import { filterFields, filterFrom, queryField, wordsGiven, wordsOf } from './lib/postfilter.js'
 import { Post, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
+import { viewerOf } from './lib/sessions.js'
 import { orderFields } from './lib/times.js'
 import { OpenView, viewField, withView } from './lib/views.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
@@ -171,5 +173,8 @@ export const similar = operation({
 async function postsShown(ctx: CachedContext, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, asked)
   const taken = await takenAmong(ctx, rows)
-  return rows.map((post, index) => toPost(ctx, post, voters[index], taken))
+  const viewer = await viewerOf(ctx)
+  const ids = rows.map(({ postId }) => postId)
+  const followed = viewer === null ? new Set<string>() : await followedAmong(ctx.db, viewer, ids)
+  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed }))
 }

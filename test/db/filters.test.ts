@@ -20,6 +20,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   until: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   words: () => [['dark'], ['text']],
   voter: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
+  follower: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
 }
 
 const EVERYTHING: PostFilter = {

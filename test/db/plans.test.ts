@@ -195,6 +195,7 @@ describe.each(engines)('plans on %s', (engine) => {
       { boardId: ['ideas'], roadmapId: 'soon', query: 'post 0' },
       { voted: true },
       { voted: true, boardId: ['ideas'], query: 'post' },
+      { following: true },
     ]
     const found: string[] = []
     const ofTeam = [{ roadmapIds: ['none', 'soon'] }, { roadmapIds: ['none', 'soon'], boardId: ['none', 'ideas'] }]

@@ -91,6 +91,8 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
         { voted: true, boardId: ['bugs', 'none'] },
         (n) => !reads && (n % 3 === 1 ? n % 2 === 1 : n % 3 === 2 && n % 6 !== 5),
       ],
+      [{ following: true }, (n) => !reads && (n % 2 === 1 || n % 3 === 2)],
+      [{ following: true, query: 'dark' }, (n) => !reads && n % 3 === 0 && n % 2 === 1],
       [{ voted: true, query: 'light' }, (n) => !reads && n % 3 === 1 && n % 2 === 1],
       [{ voted: true, mine: true, since: '2026-03-03T10:10:00Z' }, (n) => !reads && n % 2 === 1 && n >= 10],
     ]
@@ -139,6 +141,35 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     expect((await voted(authors[0]!.token)).total_count).toBe(before.total_count - 1)
     await site.http('POST /votes', { token: reader, body: { postId } })
     expect(ids((await voted(reader)).posts)).toEqual([postId])
+  })
+
+  it('by who follows them finds the posts that are marked as followed, for each reason', async () => {
+    const { site, authors, reader: token } = await filled(engine)
+    const { posts } = (await site.http('POST /posts/get', { token, body: { limit: 100 } })).body as { posts: Listed[] }
+    const [voted, commented, mentioned, chosen, left] = posts.map(({ postId }) => postId) as [string, string, string, string, string] // prettier-ignore
+    const { body: me } = await site.http('GET /users/profile', { token })
+    const { postId: written } = (await site.http('POST /posts', { token, body: { title: 'Mine' } })).body.post
+    for (const postId of [voted, left]) await site.http('POST /votes', { token, body: { postId } })
+    await site.http(`POST /posts/${commented}/comments`, { token, body: { body: 'Yes' } })
+    await site.http(`POST /posts/${mentioned}/comments`, { token: authors[0]!.token, body: { body: `@${me.user.username}` } }) // prettier-ignore
+    const { id: commentId } = await site.db.selectFrom('comments').select('id').where('post_id', '=', mentioned).executeTakeFirstOrThrow() // prettier-ignore
+    await site.db.insertInto('mentions').values({ textId: commentId, userId: me.user.userId, postId: mentioned, commentId, createdAt: '' }).execute() // prettier-ignore
+    await site.http(`PUT /posts/${chosen}/follow`, { token })
+    await site.http(`DELETE /posts/${left}/follow`, { token })
+    const assertFollowed = async (expected: string[]) => {
+      const { body: found } = await site.http('POST /posts/get', { token, body: { following: true, limit: 100 } })
+      const { body: all } = await site.http('POST /posts/get', { token, body: { limit: 100 } })
+      const each = await Promise.all((all.posts as Listed[]).map(async (post) => ({ post, is: (await site.http(`GET /posts/${post.postId}/follow`, { token })).body.following }))) // prettier-ignore
+      expect(ids(found.posts)).toEqual(expected.toSorted())
+      expect(ids(all.posts.filter((post: { is_followed?: true }) => post.is_followed))).toEqual(expected.toSorted())
+      expect(ids(each.filter(({ is }) => is).map(({ post }) => post))).toEqual(expected.toSorted())
+    }
+    await assertFollowed([voted, commented, mentioned, chosen, written])
+    await site.http('PATCH /notifications/settings', { token, body: { followsVoted: false, followsMentioned: false } })
+    await assertFollowed([commented, chosen, written])
+    await site.http('PATCH /notifications/settings', { token, body: { followsAuthored: false, followsCommented: false } }) // prettier-ignore
+    await assertFollowed([chosen])
+    expect((await site.http('POST /posts/get', { body: { following: true } })).body.code).toBe('INVALID_AUTH_HEADER')
   })
 
   it('for posts without a roadmap does not tell which are on a private one', async () => {

@@ -45,6 +45,7 @@ import { up as notifications } from './0043_notifications.js'
 import { up as notificationWays } from './0044_notification_ways.js'
 import { up as mentions } from './0045_mentions.js'
 import { up as reportNews } from './0046_report_news.js'
+import { up as followedPosts } from './0047_followed_posts.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -97,4 +98,5 @@ export const migrations: Record<string, Migration> = {
   '0044_notification_ways': { up: notificationWays },
   '0045_mentions': { up: mentions },
   '0046_report_news': { up: reportNews },
+  '0047_followed_posts': { up: followedPosts },
 }

@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Topic } from '../cache/dependencies.js'
-import type { Period } from '../paging.js'
-import { matchOf, voteIndex, wordIndex, type PostIndex } from '../search.js'
+import type { Period, Sorting } from '../paging.js'
+import { keysIn, matchOf, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
+import { followedPosts } from './followed.js'
 import type { ChangedBy } from './order.js'
 
 /** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts, cursors and what invalidates them follow from it. */
@@ -18,6 +19,8 @@ export interface PostFilter extends Period {
   words?: readonly string[] | undefined
   /** Who voted for them. */
   voter?: string | undefined
+  /** Who follows them. */
+  follower?: string | undefined
 }
 
 type Name = keyof PostFilter
@@ -47,10 +50,20 @@ interface ByTime {
   time: '>=' | '<'
 }
 
-/** The filter starts from another table, which has the posts. */
+/** The filter starts from another table, which has the posts, or from a query over several. */
 interface ByIndex {
-  index(this: void, db: Db): PostIndex
+  index(this: void, db: Db): PostIndex | PostQuery
 }
+
+/** What finds the posts, as a `PostIndex` does. */
+interface PostQuery extends Pick<PostIndex, 'key' | 'lowest'> {
+  /** The keys of so many of the newest or oldest posts. */
+  keys(this: void, value: unknown, slice: KeySlice): RawBuilder<{ post: number | string }>
+  /** The condition on a row of `posts`. */
+  has(this: void, value: unknown): RawBuilder<unknown>
+}
+
+type KeySlice = Sorting & { most: number; after?: number | undefined }
 
 const one = (value: Value | undefined) => (value === undefined ? undefined : [value])
 
@@ -78,6 +91,11 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
   voter: { index: voteIndex, changedBy: ['votes'], values: one },
+  follower: {
+    index: followedPosts,
+    changedBy: ['follows', 'votes', 'comments', 'mentions', 'notification_settings'],
+    values: one,
+  },
 }
 
 const entries = Object.entries(FILTERS) as [Name, Filter<PostFilter[Name]>][]
@@ -120,6 +138,10 @@ export function leadOf(conditions: Conditions): (ByIndex & { name: Name; value: 
   return undefined
 }
 
+/** The keys of posts that an index or a query leads to. */
+export const keysOf = (lead: PostIndex | PostQuery, value: Value, slice: KeySlice) =>
+  'keys' in lead ? lead.keys(value, slice) : keysIn(lead, value, slice)
+
 /** What is true of each post that passes. `except` leaves out the filter that leads to them. */
 export const conditionsOn = (db: Db, conditions: Conditions, except?: Name): RawBuilder<unknown>[] =>
   given(conditions)
@@ -128,7 +150,9 @@ export const conditionsOn = (db: Db, conditions: Conditions, except?: Name): Raw
       const [first] = values
       if ('time' in filter) return sql`posts."createdAt" ${sql.raw(filter.time)} ${first}`
       if ('index' in filter) {
-        const { table, column, key, matches } = filter.index(db)
+        const lead = filter.index(db)
+        if ('has' in lead) return lead.has(first)
+        const { table, column, key, matches } = lead
         return sql`exists (select 1 from ${sql.table(table)} where ${matches(first)} and ${sql.ref(`${table}.${column}`)} = ${sql.ref(`posts.${key}`)})`
       }
       const column = sql.ref(`posts.${filter.column}`)

@@ -3,13 +3,13 @@ import { compiled, compiledPage, taggedQuery } from '../cache/compiled.js'
 import { widened } from '../cache/dependencies.js'
 import { boundOf } from '../dialect.js'
 import type { Direction, Page } from '../paging.js'
-import { keysIn } from '../search.js'
 import type { Db, PostRow } from '../tables.js'
 import {
   changedBy,
   conditionsOf,
   conditionsOn,
   hasTimes,
+  keysOf,
   leadOf,
   rangesOf,
   type Conditions,
@@ -150,20 +150,21 @@ function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after
 }
 
 /** Posts that an index of another table leads to, as the end of a statement. A cross join makes SQLite begin there. */
-export function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof keysIn>[2]): RawBuilder<unknown> {
+export function ledBy(db: Db, conditions: Conditions, slice: Parameters<typeof keysOf>[2]): RawBuilder<unknown> {
   const { keys, rest } = ledFrom(db, conditions, slice)
   return sql`(${keys}) as found cross join posts where ${rest}`
 }
 
 /** Keys of posts that an index of another table leads to, and when a post of `found` passes the other filters. */
-export function ledFrom(db: Db, conditions: Conditions, slice: Parameters<typeof keysIn>[2]) {
+export function ledFrom(db: Db, conditions: Conditions, slice: Parameters<typeof keysOf>[2]) {
   const lead = leadOf(conditions)
   if (!lead) throw new Error('No filter leads to the posts.')
   const { name, index, value } = lead
-  const { lowest, key: column } = index(db)
+  const found = index(db)
+  const { lowest, key: column } = found
   const key = sql.ref(`posts.${column}`)
   const rest = [sql`${key} = found.post`, ...conditionsOn(db, conditions, name)]
-  return { keys: keysIn(index(db), value, slice), key, lowest, rest: sql.join(rest, sql` and `) }
+  return { keys: keysOf(found, value, slice), key, lowest, rest: sql.join(rest, sql` and `) }
 }
 
 /** Posts with the words that a search looks at, for one page: a word can be in most of them. */

@@ -39,6 +39,11 @@ export const filterFields = {
       description: `Only posts you voted for; of these only the newest ${MOST_FOUND} count; needs an account`,
     }),
   ),
+  following: Type.Optional(
+    Type.Boolean({
+      description: `Only posts you follow; of these only the newest ${MOST_FOUND} count; needs an account`,
+    }),
+  ),
 }
 
 export const queryField = Type.Optional(
@@ -72,11 +77,13 @@ export async function filterFrom(
     until,
     mine = false,
     voted = false,
+    following = false,
   }: Type.Static<Type.TObject<typeof filterFields>>,
   words?: readonly string[],
 ): Promise<PostFilter> {
-  if (mine || voted) assertSignedIn('signed-in', ctx.actor)
-  const person = mine || voted ? await personOf(ctx) : undefined
+  const isPersonal = mine || voted || following
+  if (isPersonal) assertSignedIn('signed-in', ctx.actor)
+  const person = isPersonal ? await personOf(ctx) : undefined
   const roadmap = await roadmapIdFrom(ctx, roadmapId)
   const several = roadmapIds.length > 0 ? await roadmapIdsFrom(ctx, roadmapIds) : undefined
   const roadmaps = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
@@ -88,6 +95,7 @@ export async function filterFrom(
     roadmaps,
     author: mine ? person : author,
     voter: voted ? person : undefined,
+    follower: following ? person : undefined,
     hidden: can(ctx.actor, 'board:read'),
     words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
     ...periodFrom({ since, until }),

@@ -74,8 +74,15 @@ const whole = {
   roadmap: Type.Optional(Roadmap),
 }
 
+const isFollowed = Type.Optional(Type.Boolean({ description: 'true if you follow the post; otherwise absent' }))
+
 /** A post in a list. Without a board, `board` is null; without a roadmap, `roadmap` is absent. */
-export const Post = Type.Object({ ...whole, board: Type.Union([Board, Type.Null()]), may: postPolicy.field })
+export const Post = Type.Object({
+  ...whole,
+  is_followed: isFollowed,
+  board: Type.Union([Board, Type.Null()]),
+  may: postPolicy.field,
+})
 export type Post = Type.Static<typeof Post>
 
 /** A single post. Without a board, `board` is absent. */
@@ -105,7 +112,15 @@ export async function takenAmong(
   return new Set(ids.length > 0 && actor.userId !== null ? await postsWithOthers(db, ids, actor.userId) : [])
 }
 
-export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined, taken: ReadonlySet<string>): Post {
+/** What lists tell the actor of their posts. */
+export interface Own {
+  /** See `takenAmong`. */
+  taken: ReadonlySet<string>
+  /** Posts that they follow. */
+  followed: ReadonlySet<string>
+}
+
+export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined, { taken, followed }: Own): Post {
   const roadmap = roadmapOf(ctx.actor, post)
   const isTaken = taken.has(post.postId)
   return {
@@ -115,6 +130,7 @@ export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
     ...(roadmap && { roadmap }),
+    ...(followed.has(post.postId) && { is_followed: true }),
   }
 }
 

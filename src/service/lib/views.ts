@@ -39,6 +39,7 @@ export interface StoredFilter {
   until?: string
   mine?: true
   voted?: true
+  following?: true
   query?: string
 }
 
@@ -92,7 +93,7 @@ export async function viewGiven(ctx: CachedContext, given: string): Promise<Name
 /** What a filter is stored as. Throws a VALIDATION_ERROR where a list of posts would. */
 export async function storedFrom(
   ctx: CachedContext,
-  { sort, query = '', mine, voted, ...given }: ViewInput,
+  { sort, query = '', mine, voted, following, ...given }: ViewInput,
 ): Promise<StoredFilter> {
   const filter = await filterFrom(ctx, given, wordsGiven(query))
   return {
@@ -104,6 +105,7 @@ export async function storedFrom(
     ...(filter.until !== undefined && { until: filter.until }),
     ...(mine && { mine }),
     ...(voted && { voted }),
+    ...(following && { following }),
     ...(query.trim() !== '' && { query: query.trim() }),
   }
 }

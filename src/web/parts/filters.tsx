@@ -26,7 +26,7 @@ export function Filters({
   const { t, query } = view
   const chosen = sortOf(view)
   const { done: _, page: __, ...kept } = query
-  const isInUse = [query.q, query.board, query.roadmap, query.by].some(Boolean)
+  const isInUse = [query.q, query.board, query.roadmap, query.by, query.following].some(Boolean)
   return (
     <div class="filters">
       <nav class="tabs" aria-label={t('sort.label')}>
@@ -70,10 +70,16 @@ export function Filters({
             value={query.roadmap}
           />
           {view.viewer ? (
-            <label class="check">
-              <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
-              <span>{t('filter.own')}</span>
-            </label>
+            <>
+              <label class="check">
+                <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
+                <span>{t('filter.own')}</span>
+              </label>
+              <label class="check">
+                <input type="checkbox" name="following" value="true" checked={query.following === 'true'} />
+                <span>{t('filter.following')}</span>
+              </label>
+            </>
           ) : null}
           <button type="submit" class="button plain">
             {t('filter.apply')}

@@ -92,6 +92,7 @@ export async function postsOf(view: View, filter: { boardId?: string[]; roadmapI
   const list = await view.call(posts.list, {
     ...filter,
     ...(view.query.by === 'me' && { mine: true }),
+    ...(view.query.following === 'true' && { following: true }),
     ...(view.query.q && { query: filterOf(view) }),
     sort: sortOf(view),
     page: pageNumber(view),

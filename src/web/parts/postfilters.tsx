@@ -63,6 +63,10 @@ export function PostFilters({ view, path, filter, facets }: FilterProps) {
         <input type="checkbox" name="voted" value="true" checked={filter.voted ?? false} />
         <span>{t('posts.voted')}</span>
       </label>
+      <label class="check">
+        <input type="checkbox" name="following" value="true" checked={filter.following ?? false} />
+        <span>{t('filter.following')}</span>
+      </label>
       <button type="submit" class="button plain">
         {t('filter.apply')}
       </button>
@@ -124,6 +128,7 @@ export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
       : []),
     ...(filter.mine ? [{ text: t('filter.own'), to: without({ mine: false }) }] : []),
     ...(filter.voted ? [{ text: t('posts.voted'), to: without({ voted: false }) }] : []),
+    ...(filter.following ? [{ text: t('filter.following'), to: without({ following: false }) }] : []),
   ]
   if (active.length === 0) return null
   return (

@@ -70,6 +70,12 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
             </a>
           ) : null}
           <Time view={view} at={post.createdAt} />
+          {post.is_followed ? (
+            <span class="soft" title={view.t('follow.mark')}>
+              <Icon name="bell" />
+              <span class="hidden">{view.t('follow.mark')}</span>
+            </span>
+          ) : null}
         </Facts>
       </div>
     </li>

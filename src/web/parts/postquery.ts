@@ -4,7 +4,7 @@ import type { View } from '../kit/page.js'
 
 /** Which posts an address asks for: the parameters that every list of the team's posts has. */
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
-  const { q, author, since, until, by, voted, sort, view: saved } = view.query
+  const { q, author, since, until, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const order = VIEW_SORTS.find((each) => each === sort)
   return {
@@ -17,12 +17,24 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(until && { until }),
     ...(by === 'me' && { mine: true }),
     ...(voted === 'true' && { voted: true }),
+    ...(following === 'true' && { following: true }),
     ...(order && { sort: order }),
   }
 }
 
 /** The parameters of the address that asks for these posts. */
-export const queryOf = ({ query, boardId, roadmapIds, authorId, since, until, mine, voted, sort }: ViewInput) => ({
+export const queryOf = ({
+  query,
+  boardId,
+  roadmapIds,
+  authorId,
+  since,
+  until,
+  mine,
+  voted,
+  following,
+  sort,
+}: ViewInput) => ({
   q: query,
   board: boardId,
   roadmap: roadmapIds,
@@ -31,6 +43,7 @@ export const queryOf = ({ query, boardId, roadmapIds, authorId, since, until, mi
   until,
   by: mine ? 'me' : undefined,
   voted: voted ? 'true' : undefined,
+  following: following ? 'true' : undefined,
   sort,
 })
 

@@ -124,7 +124,7 @@ export const board = page({
         <Filters view={view} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
-        ) : view.query.q || view.query.by ? (
+        ) : view.query.q || view.query.by || view.query.following ? (
           <Unmatched view={view} all={view.path} board={shown.url} />
         ) : (
           <Empty title={t('empty.posts')}>

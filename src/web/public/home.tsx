@@ -21,8 +21,9 @@ export const home = page({
   cache: 'actor',
   async load(view) {
     assertTidy(view)
-    const { board, roadmap, by } = view.query
-    if (by === 'me' && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    const { board, roadmap, by, following } = view.query
+    if ((by === 'me' || following === 'true') && !view.viewer)
+      throw new Redirect(withQuery('/login', { redirect: view.url }))
     const [places, stages] = [await boardsWith(view, board), await roadmapsWith(view, roadmap)]
     const chosen = places.rows.find(({ url, boardId }) => board === url || board === boardId)
     const stage = stages.rows.find(({ url, id }) => roadmap === url || roadmap === id)
@@ -38,7 +39,7 @@ export const home = page({
   head: (view) => <Head view={view} path={canonicalOf(view.query)} title={view.settings.title} feed="/feed.atom" />,
   show(view, { list, boards: places, roadmaps: stages }) {
     const { t, settings, href, query } = view
-    const isFiltered = Boolean(query.board ?? query.roadmap ?? query.by ?? query.q)
+    const isFiltered = Boolean(query.board ?? query.roadmap ?? query.by ?? query.following ?? query.q)
     return (
       <>
         <div class="top">

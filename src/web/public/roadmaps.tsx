@@ -106,7 +106,7 @@ export const roadmap = page({
         <Filters view={view} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} without="roadmap" />
-        ) : view.query.q || view.query.by ? (
+        ) : view.query.q || view.query.by || view.query.following ? (
           <Unmatched view={view} all={view.path} />
         ) : (
           <Empty title={t('roadmap.empty')}>
