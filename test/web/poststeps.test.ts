@@ -98,5 +98,15 @@ it('a script goes from step to step, and the focus is on what it says', async ()
   await page.click('.narrow form button')
   await expect.poll(() => page.innerText('main')).toContain('210 changes are taken back.')
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status')
-  expect((await site.call(posts.list, { roadmapIds: ['done'] })).total_count).toBe(0)
+  const doneNow = async () => (await site.call(posts.list, { roadmapIds: ['done'] })).total_count
+  expect(await doneNow()).toBe(0)
+  // Back leads to the list, and sends no step again
+  let sent = 0
+  page.on('request', (request) => (sent += Number(request.method() === 'POST')))
+  for (const address of [AT, AT, AT]) {
+    await page.goBack()
+    expect(page.url()).toBe(site.url + address)
+    expect(await page.innerText('h1')).toContain('Posts')
+  }
+  expect([sent, await doneNow()]).toEqual([0, 0])
 })

@@ -33,6 +33,11 @@ for (const form of document.querySelectorAll('form.bulk')) {
   show()
 }
 
+// The browser holds the answer to a form that is only a question or a step by the address of the list: Back and a reload
+// lead there, and send nothing again.
+const passing = document.querySelector('[data-back]')
+if (passing instanceof HTMLElement) history.replaceState(history.state, '', passing.dataset.back)
+
 // One step of several is followed by the next, until somebody stops it.
 const nextStep = document.querySelector('form[data-steps]')
 if (nextStep instanceof HTMLFormElement) nextStep.requestSubmit()

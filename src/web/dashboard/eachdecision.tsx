@@ -98,7 +98,7 @@ export function questionOf(
   const title = t('decision.deleteTitle', { count: goes.length })
   const here = withParameters(view.url, {})
   const show = (
-    <div class="narrow">
+    <div class="narrow" data-back={href(back ?? here)}>
       <h1>{title}</h1>
       <ul>
         {kinds('post').map((post) => (

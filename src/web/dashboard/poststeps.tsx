@@ -68,7 +68,7 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
   const title = t(form.decision === 'delete' ? 'steps.deleteTitle' : 'steps.title', { count: numbers.length })
   const steps: Steps = { rest: numbers, total: numbers.length, made: 0, failed: [], undos: [] }
   const show = (
-    <div class="narrow">
+    <div class="narrow" data-back={view.href(within(form.to) ?? '/dashboard/posts')}>
       <h1>{title}</h1>
       <p>{t('steps.explained', { count: Math.ceil(numbers.length / STEP) })}</p>
       <p>
@@ -149,7 +149,7 @@ export function stepDone(view: View, form: Fields, { outcomes, changed, undo }: 
   const at = steps.total - steps.rest.length
   const title = t('steps.progress', { done: view.words.number(at), count: steps.total })
   const show = (
-    <div class="narrow">
+    <div class="narrow" data-back={view.href(to)}>
       <h1>{title}</h1>
       <p class="flash" role="status" tabIndex={-1} autofocus>
         <progress max={steps.total} value={at} aria-label={title} /> {t(`flash.${flash}`, { count: steps.made })}
@@ -172,7 +172,7 @@ function resultOf(view: View, form: Fields, { made, failed, undos }: Steps, flas
   const title = t(`flash.${flash}`, { count: made })
   const [newest, ...more] = undos
   const show = (
-    <div class="narrow">
+    <div class="narrow" data-back={href(to)}>
       <Top view={view} title={title} />
       <p class="flash" role="status" tabIndex={-1} autofocus>
         {title}

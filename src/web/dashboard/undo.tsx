@@ -28,7 +28,7 @@ function nextOf(
 ): Outcome {
   const title = view.t('flash.undone', { count: made })
   const show = (
-    <div class="narrow">
+    <div class="narrow" data-back={view.href(to)}>
       <h1>{title}</h1>
       <p class="flash" role="status" tabIndex={-1} autofocus>
         {view.t('steps.left', { count: more.length + 1 })}
