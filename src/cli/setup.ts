@@ -5,50 +5,18 @@ import type { Config } from '../config.js'
 import { databaseFile, redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings, type Key } from '../core/settings.js'
-import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
-import { assertEmail } from '../service/lib/people.js'
 import * as site from '../service/site.js'
 import { deliverOutbox } from './lib/connection/delivery.js'
 import { settingFlags, type Cli } from './lib/connection/session.js'
 import { setFixes } from './lib/errors/fixes.js'
 import { explain } from './lib/flags/helptext.js'
-import { secretOptions, settingOptions, type Source } from './lib/flags/options.js'
-import { hasWholeBody, isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
+import { secretOptions, settingOptions } from './lib/flags/options.js'
+import { hasWholeBody, isMachineReadable, print } from './lib/output/output.js'
 import { PERSON } from './lib/output/person.js'
-import {
-  inputMissing,
-  problemOf,
-  promptForNewPassword,
-  readSource,
-  readsStdin,
-  showPassword,
-} from './lib/prompts/inputs.js'
-import { withPrompts } from './lib/prompts/prompts.js'
+import { showPassword } from './lib/prompts/inputs.js'
 import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/settings/configfile.js'
-import { canPrompt, colors, hasColor, tell, write, type Terminal } from './lib/terminal/terminal.js'
-import { checkMail, promptForMailUrl } from './mailprompts.js'
-
-interface Flags extends OutputFlags {
-  ifNeeded?: boolean
-  password?: Source
-  dryRun?: boolean
-  input?: boolean
-}
-
-interface Answers {
-  siteTitle: string | undefined
-  name: string | undefined
-  email: string
-  password: string
-}
-
-interface Gathered {
-  answers: Answers
-  /** Written to the configuration file; undefined if the setting comes from the environment or a file. */
-  mailUrl: string | undefined
-  mailWorks: boolean
-  generated: string | undefined
-}
+import { colors, hasColor, tell, write } from './lib/terminal/terminal.js'
+import { gather, type Flags, type Gathered } from './setupprompts.js'
 
 export function register(command: Command, cli: Cli): void {
   for (const key of ['setup.site-title', 'setup.name', 'setup.email', 'setup.token'] as const)
@@ -63,6 +31,8 @@ export function register(command: Command, cli: Cli): void {
       'On a terminal setup asks for what no option gives. Mail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail-url).',
     ],
   })
+    .option('--statuses', 'create the four usual roadmaps: Under review, Planned, In progress, Complete')
+    .option('--no-statuses', 'do not ask whether to create them')
     .option('--if-needed', 'if the site has an owner, change nothing and succeed')
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .action(async () => {
@@ -115,7 +85,7 @@ async function setUpRemotely(cli: Cli, config: Config, flags: Flags, { answers, 
     throw new AppError('USAGE', '--dry-run does not work with a server during setup, as it needs a signed-in account.')
   const call = await cli.connect()
   const answer = await call(site.setup, { ...answers, setupToken: config.get('setup.token') })
-  await finish(cli, flags, answer, generated, [`server  ${config.get('server')}`])
+  await finish(cli, flags, answer, generated, [...statusLines(answers), `server  ${config.get('server')}`])
 }
 
 /** Creates the owner first, then writes the mail setting, so that only one of two concurrent setups writes it. */
@@ -151,6 +121,7 @@ async function setUpLocally(
   commitSettings(cli, config, settingsFile)
   const origin = (key: Key) => (key in saved ? '' : ` (from ${config.origin(key)})`)
   await finish(cli, flags, answer, generated, [
+    ...statusLines(answers),
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')}${origin('mail.url')}`,
     ...('site.url' in saved ? [`address ${saved['site.url']}`] : []),
@@ -162,6 +133,8 @@ async function setUpLocally(
   if (!mail || !mailWorks || flags.dryRun) return
   await deliverOutbox(cli.terminal, app, mail)
 }
+
+const statusLines = ({ statuses }: Gathered['answers']) => (statuses ? ['made    the four usual roadmaps'] : [])
 
 /** The file in the current folder gets nothing that it cannot set. */
 function assertMayHold({ file, fileHere }: Config, entries: Entries): void {
@@ -238,66 +211,4 @@ async function finish(
     `  next    feedbackctl serve`,
   ]
   await write(terminal, `${lines.join('\n')}\n`)
-}
-
-async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): Promise<Gathered> {
-  const { terminal } = cli
-  const given = {
-    siteTitle: config.get('setup.site-title'),
-    name: config.get('setup.name'),
-    email: config.get('setup.email'),
-  }
-  const password = flags.password ? await readSource(terminal, flags.password) : config.get('setup.password')
-  const generated = flags.password?.kind === 'random' ? password : undefined
-  const needsMail = !remote && config.get('mail.url') === undefined
-  if (given.email !== undefined) assertEmail(given.email)
-  if (password !== undefined) {
-    assertNewPassword(password)
-    await assertUncommonPassword(password)
-  }
-  const interactive = canPrompt(terminal, flags) && !readsStdin(flags.password)
-  if (!interactive) assertComplete(terminal, given.email, password, needsMail)
-
-  const text = (message: string, preset: string) =>
-    withPrompts(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
-  const complete = given.email !== undefined && password !== undefined && !needsMail
-  const siteTitle = given.siteTitle ?? (interactive && !complete ? await text('Site title', 'Feedback') : undefined)
-  const email =
-    given.email ??
-    (await withPrompts(terminal, (prompts, streams) =>
-      prompts.input(
-        {
-          message: 'Your e-mail address',
-          required: true,
-          validate: async (typed) => (await problemOf(() => assertEmail(typed))) ?? true,
-        },
-        streams,
-      ),
-    ))
-  const name = given.name ?? (interactive && !complete ? await text('Your name', 'Owner') : undefined)
-  const answers = { siteTitle, name, email, password: password ?? (await promptForNewPassword(terminal)) }
-  if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
-  if (needsMail) {
-    const { url, works } = await promptForMailUrl(terminal, config)
-    return { answers, mailUrl: url, mailWorks: works, generated }
-  }
-  const mailUrl = config.get('mail.url') ?? ''
-  const mailWorks = await checkMail(terminal, mailUrl, config.get('mail.from') ?? '')
-  return { answers, mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined, mailWorks, generated }
-}
-
-function assertComplete(
-  terminal: Terminal,
-  email: string | undefined,
-  password: string | undefined,
-  needsMail: boolean,
-): void {
-  const missing = [
-    ...(email === undefined ? [{ field: 'email', rule: '--email <address>      or FEEDBACKCTL_SETUP_EMAIL' }] : []),
-    ...(password === undefined
-      ? [{ field: 'password', rule: '--password-stdin       or --password-file, --generate-password' }]
-      : []),
-    ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
-  ]
-  if (missing.length > 0) throw inputMissing(terminal, missing, 'SETUP_INPUT_MISSING')
 }

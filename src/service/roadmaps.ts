@@ -21,7 +21,8 @@ import {
 } from '../db/roadmaps.js'
 import type { RoadmapRow } from '../db/tables.js'
 import { can, type Actor, type Gated } from './lib/access.js'
-import { change } from './lib/change.js'
+import { change, type Change } from './lib/change.js'
+import type { Context } from './lib/context.js'
 import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
@@ -151,6 +152,29 @@ export const create = operation({
   },
 })
 
+/** Creates the usual roadmaps in a transaction, without those whose url there is already. */
+export async function usualRoadmaps({ siteLanguage }: Pick<Context, 'siteLanguage'>) {
+  const names = wordsOf(siteLanguage ?? LANGUAGES[0])
+    .t('roadmap.usualNames')
+    .split(', ')
+  const urls = await Promise.all(names.map((each) => noun.slugOfNew({ name: each })))
+  return async (tx: Change): Promise<RoadmapRow[]> => {
+    const rows = await lockRoadmapOrder(tx.db)
+    const first = (rows.at(-1)?.index ?? 0) + 1
+    const created: RoadmapRow[] = []
+    for (const [at, given] of names.entries()) {
+      const now = tx.now().toISOString()
+      const row = { id: newId(), url: urls[at] ?? '', created_at: now, updated_at: now, index: first + created.length }
+      const columns = noun.columns({ name: given, display: true }, [...rows, ...created])
+      const roadmap = await insertRoadmap(tx.db, { ...row, ...columns })
+      if (!roadmap) continue
+      created.push(roadmap)
+      tx.record('roadmap.created', roadmap.id, roadmap.name)
+    }
+    return created
+  }
+}
+
 /** Whoever creates them twice gets no second ones. */
 export const createUsual = operation({
   id: 'roadmaps.createUsual',
@@ -164,31 +188,8 @@ export const createUsual = operation({
     roadmaps: Type.Array(Roadmap, { description: 'Those created: of each url that no roadmap had' }),
   }),
   async run(ctx) {
-    const names = wordsOf(ctx.siteLanguage ?? LANGUAGES[0])
-      .t('roadmap.usualNames')
-      .split(', ')
-    const urls = await Promise.all(names.map((each) => noun.slugOfNew({ name: each })))
-    return change(ctx, async (tx) => {
-      const rows = await lockRoadmapOrder(tx.db)
-      const first = (rows.at(-1)?.index ?? 0) + 1
-      const created: RoadmapRow[] = []
-      for (const [at, given] of names.entries()) {
-        const now = tx.now().toISOString()
-        const row = {
-          id: newId(),
-          url: urls[at] ?? '',
-          created_at: now,
-          updated_at: now,
-          index: first + created.length,
-        }
-        const columns = noun.columns({ name: given, display: true }, [...rows, ...created])
-        const roadmap = await insertRoadmap(tx.db, { ...row, ...columns })
-        if (!roadmap) continue
-        created.push(roadmap)
-        tx.record('roadmap.created', roadmap.id, roadmap.name)
-      }
-      return { roadmaps: created.map((row) => toRoadmap(ctx.actor, row)) }
-    })
+    const create = await usualRoadmaps(ctx)
+    return change(ctx, async (tx) => ({ roadmaps: (await create(tx)).map((row) => toRoadmap(ctx.actor, row)) }))
   },
 })
 

@@ -14,6 +14,7 @@ import { assignEveryone, findOwner, userTotal } from '../db/users.js'
 import type { Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './settings.js'
+import { usualRoadmaps } from './roadmaps.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
@@ -146,12 +147,15 @@ export const setup = operation({
     ),
     name: nameField,
     language: languageField,
+    statuses: Type.Optional(
+      Type.Boolean({ description: 'Create the four usual roadmaps too, as POST /roadmaps/usual does' }),
+    ),
     setupToken: Type.Optional(
       nullable('string', { description: 'Needed if the server has the setting setup.token', secret: true }),
     ),
   }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password, siteTitle, name, language, setupToken }) {
+  async run(ctx, { email, password, siteTitle, name, language, statuses = false, setupToken }) {
     assertSetupToken(ctx, setupToken ?? '')
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
@@ -167,12 +171,14 @@ export const setup = operation({
       }),
       isOwner: 1,
     }
+    const createRoadmaps = statuses ? await usualRoadmaps(ctx) : undefined
     const create = async (tx: Change) => {
       const inserted = await insertPerson(tx.db, owner)
       await assignEveryone(tx.db, inserted.userId)
       await updateSettings(tx.db, { title: siteTitle || 'Feedback' })
       await queueLetter(tx, 'verification', inserted)
       tx.record('site.set_up', 'site')
+      await createRoadmaps?.(tx)
       return inserted
     }
     return { user: await signIn(ctx, { way: 'account', create }) }

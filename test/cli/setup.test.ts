@@ -14,12 +14,13 @@ const PASSWORD = 'correct horse battery'
 describe.each(engines)('feedbackctl setup on %s', (engine) => {
   it('sets up a site from flags: writes the mail setting, delivers the mail, and prints the next command', async () => {
     const machine = await makeMachine(engine)
-    const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail`, {
+    const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail --statuses`, {
       stdin: `${PASSWORD}\n`,
     })
     expect([code, stderr]).toEqual([0, ''])
     const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
     expect(stdout).toMatch(/✓ The site is set up\.\n {2}owner {3}Ada <ada@example\.org>, user name ada_\w{8}\n/)
+    expect(stdout).toContain('\n  made    the four usual roadmaps\n')
     expect(stdout).toContain(`  mail    folder:${machine.folder}/mail\n  config  ${file} (written)\n`)
     expect(readFileSync(file, 'utf8')).toBe(`[mail]\nurl = "folder:${machine.folder}/mail"\n`)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -285,6 +286,8 @@ describe('feedbackctl setup on a terminal', () => {
     screen.type('\u0015ada@example.org\r')
     await screen.sees(/Your name/)
     screen.type('\r')
+    await screen.sees(/four usual statuses/)
+    screen.type('\r')
     await screen.sees(/Password \(8 to 256/)
     screen.type('password\r')
     await screen.sees(/most common passwords[^]*Password \(8 to 256/)
@@ -306,11 +309,14 @@ describe('feedbackctl setup on a terminal', () => {
     expect(text).not.toContain('another password')
     expect(readdirSync(path.join(machine.folder, 'mail'))).toHaveLength(1)
     expect((await machine.run('setup --if-needed')).code).toBe(0)
+    expect(JSON.parse((await machine.run('roadmaps list --json')).stdout).total_count).toBe(4)
   })
 
   it('shows no password that is typed before its prompt', async () => {
     const machine = await makeMachine('sqlite')
-    const screen = machine.terminal('setup --email ada@example.org --name Ada --site-title X --mail-url folder:mail')
+    const screen = machine.terminal(
+      'setup --email ada@example.org --name Ada --site-title X --mail-url folder:mail --no-statuses',
+    )
     await screen.sees(/Password \(8 to 256/)
     const repeat = async (password: string) => {
       screen.type(`${PASSWORD}\r`)
@@ -330,7 +336,9 @@ describe('feedbackctl setup on a terminal', () => {
   it('checks the SMTP server, and prompts again if it does not respond', async () => {
     const machine = await makeMachine('sqlite')
     const host = await smtpHost({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
-    const screen = machine.terminal(`setup --email ada@example.org --name Ada --site-title X --password '${PASSWORD}'`)
+    const screen = machine.terminal(
+      `setup --email ada@example.org --name Ada --site-title X --no-statuses --password '${PASSWORD}'`,
+    )
     const answer = async (port: number) => {
       await screen.sees(/How is mail sent\?/)
       screen.type('\r')

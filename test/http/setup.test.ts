@@ -98,7 +98,7 @@ describe('serve', () => {
 })
 
 describe('setup --server', () => {
-  it('sends the token of setup.token', async () => {
+  it('sends the token of setup.token, and creates the statuses there', async () => {
     const machine = await makeMachine('sqlite')
     const token = { FEEDBACKCTL_SETUP_TOKEN: 'CANARY of sixteen' }
     const server = machine.start('serve', { env: { ...token, FEEDBACKCTL_MAIL_URL: 'folder:mail' } })
@@ -107,7 +107,8 @@ describe('setup --server', () => {
     const stdin = 'correct horse battery\n'
     const refused = await machine.run(args, { stdin })
     expect([refused.code, refused.stderr]).toEqual([4, expect.stringContaining('INVALID_TOKEN')])
-    const made = await machine.run(args, { stdin, env: token })
+    const made = await machine.run(`${args} --statuses`, { stdin, env: token })
     expect([made.code, made.stderr]).toEqual([0, ''])
+    expect(JSON.parse((await machine.run(`roadmaps list --server ${url} --json`)).stdout).total_count).toBe(4)
   })
 })

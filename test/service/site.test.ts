@@ -49,6 +49,17 @@ describe.each(engines)('setup on %s', (engine) => {
     expect((await other.http('POST /auth/setup', { body: { ...OWNER, name: 'Zoë 李' } })).body.user.name).toBe('Zoë 李')
   })
 
+  it('creates the usual roadmaps with the owner where it is asked to, and only then', async () => {
+    for (const statuses of [undefined, false, true]) {
+      const site = await makeSite(engine)
+      expect((await site.http('POST /auth/setup', { body: { ...OWNER, statuses } })).status).toBe(201)
+      const { body } = await site.http('GET /roadmaps')
+      expect(body.roadmaps.map(({ name }: { name: string }) => name)).toEqual(
+        statuses ? ['Under review', 'Planned', 'In progress', 'Complete'] : [],
+      )
+    }
+  })
+
   it.each([
     [undefined, 400, 'EMAIL_INVALID'],
     ['', 400, 'EMAIL_INVALID'],

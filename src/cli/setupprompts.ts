@@ -1,0 +1,110 @@
+import type { Config } from '../config.js'
+import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
+import { assertEmail } from '../service/lib/people.js'
+import type { Cli } from './lib/connection/session.js'
+import type { Source } from './lib/flags/options.js'
+import type { OutputFlags } from './lib/output/output.js'
+import { inputMissing, problemOf, promptForNewPassword, readSource, readsStdin } from './lib/prompts/inputs.js'
+import { withPrompts } from './lib/prompts/prompts.js'
+import { canPrompt, type Terminal } from './lib/terminal/terminal.js'
+import { checkMail, promptForMailUrl } from './mailprompts.js'
+
+export interface Flags extends OutputFlags {
+  ifNeeded?: boolean
+  password?: Source
+  statuses?: boolean
+  dryRun?: boolean
+  input?: boolean
+}
+
+interface Answers {
+  siteTitle: string | undefined
+  name: string | undefined
+  email: string
+  password: string
+  /** Absent unless it is wanted: an earlier server does not know it. */
+  statuses?: true
+}
+
+export interface Gathered {
+  answers: Answers
+  /** Written to the configuration file; undefined if the setting comes from the environment or a file. */
+  mailUrl: string | undefined
+  mailWorks: boolean
+  generated: string | undefined
+}
+
+/** What setup needs: from options and settings, and on a terminal from prompts. */
+export async function gather(cli: Cli, config: Config, flags: Flags, remote: boolean): Promise<Gathered> {
+  const { terminal } = cli
+  const given = {
+    siteTitle: config.get('setup.site-title'),
+    name: config.get('setup.name'),
+    email: config.get('setup.email'),
+  }
+  const password = flags.password ? await readSource(terminal, flags.password) : config.get('setup.password')
+  const generated = flags.password?.kind === 'random' ? password : undefined
+  const needsMail = !remote && config.get('mail.url') === undefined
+  if (given.email !== undefined) assertEmail(given.email)
+  if (password !== undefined) {
+    assertNewPassword(password)
+    await assertUncommonPassword(password)
+  }
+  const interactive = canPrompt(terminal, flags) && !readsStdin(flags.password)
+  if (!interactive) assertComplete(terminal, given.email, password, needsMail)
+
+  const text = (message: string, preset: string) =>
+    withPrompts(terminal, (prompts, streams) => prompts.input({ message, default: preset }, streams))
+  const complete = given.email !== undefined && password !== undefined && !needsMail
+  const siteTitle = given.siteTitle ?? (interactive && !complete ? await text('Site title', 'Feedback') : undefined)
+  const email =
+    given.email ??
+    (await withPrompts(terminal, (prompts, streams) =>
+      prompts.input(
+        {
+          message: 'Your e-mail address',
+          required: true,
+          validate: async (typed) => (await problemOf(() => assertEmail(typed))) ?? true,
+        },
+        streams,
+      ),
+    ))
+  const name = given.name ?? (interactive && !complete ? await text('Your name', 'Owner') : undefined)
+  const statuses = flags.statuses ?? (interactive && !complete ? await wantsStatuses(terminal) : false)
+  const answers: Answers = {
+    siteTitle,
+    name,
+    email,
+    ...(statuses && { statuses }),
+    password: password ?? (await promptForNewPassword(terminal)),
+  }
+  if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
+  if (needsMail) {
+    const { url, works } = await promptForMailUrl(terminal, config)
+    return { answers, mailUrl: url, mailWorks: works, generated }
+  }
+  const mailUrl = config.get('mail.url') ?? ''
+  const mailWorks = await checkMail(terminal, mailUrl, config.get('mail.from') ?? '')
+  return { answers, mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined, mailWorks, generated }
+}
+
+const wantsStatuses = (terminal: Terminal) =>
+  withPrompts(terminal, (prompts, streams) =>
+    prompts.confirm({ message: 'Create the four usual statuses of posts?', default: true }, streams),
+  )
+
+function assertComplete(
+  terminal: Terminal,
+  email: string | undefined,
+  password: string | undefined,
+  needsMail: boolean,
+): void {
+  const missing = [
+    ...(email === undefined ? [{ field: 'email', rule: '--email <address>      or FEEDBACKCTL_SETUP_EMAIL' }] : []),
+    ...(password === undefined
+      ? [{ field: 'password', rule: '--password-stdin       or --password-file, --generate-password' }]
+      : []),
+    ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
+  ]
+  if (missing.length > 0) throw inputMissing(terminal, missing, 'SETUP_INPUT_MISSING')
+}
