@@ -68,6 +68,27 @@ export async function countCandidates(
   return { counts, total: Math.min(total, COUNTED) }
 }
 
+/** Decisions are counted up to this number. */
+export const MOST_DECIDED = 1000
+
+/** How many posts and comments were kept or hidden since then. Those that are deleted since do not count. */
+export async function countDecided(
+  db: Db,
+  { since, posts, comments }: Pick<QueueRights, 'posts' | 'comments'> & { since: string },
+): Promise<number> {
+  const kinds = [...(posts ? [sql`"postId" is not null`] : []), ...(comments ? [sql`"commentId" is not null`] : [])]
+  if (kinds.length === 0) return 0
+  const [row] = await compiled(db, `countDecided ${posts} ${comments}`, { since }, (given) => ({
+    compile: () =>
+      sql<{
+        decided: number
+      }>`select count(*) as decided from (select 1 from reviews where "decidedAt" >= ${given.since} and (${sql.join(kinds, sql` or `)}) limit ${sql.lit(MOST_DECIDED)}) as part`.compile(
+        db,
+      ),
+  }))
+  return row?.decided ?? 0
+}
+
 /** Counts items by their set of reasons. A set has a bit for each reason. */
 function countOf(filter: QueueRights & { since: string }): RawBuilder<{ reasons: number; count: number }> {
   const parts = queries({ ...filter, reasons: REASONS, created: 'desc' }, COUNTED).map(

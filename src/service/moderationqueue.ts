@@ -4,8 +4,10 @@ import { itemsOf, openReports, type ItemView } from '../db/moderation.js'
 import {
   COUNTED,
   countCandidates,
+  countDecided,
   listCandidates,
   MOST,
+  MOST_DECIDED,
   REASONS,
   type Candidate,
   type QueueRights,
@@ -45,6 +47,12 @@ const itemPolicy = policy(
   { writes: 'content' },
 )
 
+const Account = Type.Object({
+  created_at: Type.String({ format: 'date-time' }),
+  posts: Type.Integer({ description: 'How many posts they wrote' }),
+  is_verified: Type.Boolean({ description: 'Whether the address is confirmed' }),
+})
+
 export const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
   kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
@@ -54,17 +62,9 @@ export const Item = Type.Object({
   text: nullable('string'),
   author: PublicUser,
   author_is_blocked: Type.Boolean(),
-  author_account: Type.Union(
-    [
-      Type.Object({
-        created_at: Type.String({ format: 'date-time' }),
-        posts: Type.Integer({ description: 'How many posts they wrote' }),
-        is_verified: Type.Boolean({ description: 'Whether the address is confirmed' }),
-      }),
-      Type.Null(),
-    ],
-    { description: 'The account of the author; null where it is deleted' },
-  ),
+  author_account: Type.Union([Account, Type.Null()], {
+    description: 'The account of the author; null where it is deleted',
+  }),
   is_spam: Type.Boolean(),
   is_held: isHeld,
   is_internal: Type.Boolean(),
@@ -100,6 +100,9 @@ export const days = Type.Integer({
   description: 'For how many days posts and comments count as new, and until the end of the hour',
 })
 
+/** Days of which decisions are counted. */
+const WEEK = 7
+
 const sinceOf = (hour: Date, given: number): string => new Date(hour.getTime() - given * DAY_MS).toISOString()
 
 const rightsOf = (actor: Actor): QueueRights => ({
@@ -122,10 +125,14 @@ export const count = operation({
       description: `Each counts once, whatever its reasons; more than ${COUNTED} count as ${COUNTED}, here and for each reason`,
     }),
     reasons: Type.Object(Object.fromEntries(REASONS.map((reason) => [reason, Type.Integer()])) as Record<Reason, Type.TInteger>), // prettier-ignore
+    decided: Type.Integer({
+      description: `How many were kept or marked as spam in the last ${WEEK} days, and since then not deleted; more than ${MOST_DECIDED} count as ${MOST_DECIDED}`,
+    }),
   }),
   async run({ db, actor, hour }, given) {
-    const { total, counts } = await countCandidates(db, { ...rightsOf(actor), since: sinceOf(hour(), given.days) })
-    return { total, reasons: counts }
+    const rights = rightsOf(actor)
+    const { total, counts } = await countCandidates(db, { ...rights, since: sinceOf(hour(), given.days) })
+    return { total, reasons: counts, decided: await countDecided(db, { ...rights, since: sinceOf(hour(), WEEK) }) }
   },
 })
 

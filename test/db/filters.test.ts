@@ -16,6 +16,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   roadmaps: ({ roadmaps }) => [[null], ...roadmaps.slice(0, 2).map(({ id }) => [id])],
   author: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   hidden: () => [true, false],
+  spam: () => [false],
   since: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   until: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   words: () => [['dark'], ['text']],

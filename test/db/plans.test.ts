@@ -237,6 +237,13 @@ describe.each(engines)('plans on %s', (engine) => {
             const queries = await statementsOf(site, () => call(posts.list, { ...filter, sort, ...page }))
             for (const query of queries) found.push(...(await faults(site, query)))
           }
+    for (const filter of [{ waiting: 1 }, { waiting: 1, boardId: ['none', 'ideas'] }])
+      for (const sort of ['oldest', 'votes'] as const)
+        for (const query of await statementsOf(site, () =>
+          site.call(posts.list, { ...filter, sort, page: 2, limit: 2 }),
+        ))
+          // prettier-ignore
+          found.push(...(await faults(site, query)))
     expect([...new Set(found)]).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import { operator } from '../../src/service/lib/access.js'
-import type { Item } from '../../src/service/moderation.js'
+import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
@@ -17,7 +17,7 @@ async function makeQueue(engine: Engine) {
   const as = site.callAs({ ...operator, userId: author.userId })
   const later = (ms: number) => (site.clock.now = new Date(site.clock.now.getTime() + ms)).toISOString()
   const items = async (query = '', token = owner) =>
-    (await site.http(`GET /moderation${query}`, { token })).body.items as Item[]
+    (await site.http(`GET /moderation${query}`, { token })).body.items as moderation.Item[]
   const count = async (token = owner, query = '') => (await site.http(`GET /moderation/count${query}`, { token })).body
   return { site, owner, author, as, later, items, count }
 }
@@ -39,6 +39,26 @@ describe.each(engines)('what waits on %s', (engine) => {
     const edited = later(HOUR_MS)
     await site.http('PATCH /posts', { token: author.token, body: { id: post.postId, title: 'Darker', partial: true } })
     expect(await waits()).toEqual([edited])
+  })
+
+  it('counts what was decided in the last seven days, of each kind for those who decide about it', async () => {
+    const { site, owner, as, later, count } = await makeQueue(engine)
+    const { post } = await as(posts.create, { title: 'Dark mode', boardId: 'ideas' })
+    const { activity } = await as(comments.create, { post_id: post.postId, body: 'A word' })
+    const ofComments = await site.member(['comment:update:any'])
+    const decided = async (token = owner) => (await count(token)).decided
+    const decide = (id: string, decision: string) =>
+      site.http(`POST /moderation/${id}`, { token: owner, body: { decision } })
+    expect(await decided()).toBe(0)
+    await decide(post.postId, 'keep')
+    await decide(activity.id, 'spam')
+    expect([await decided(), await decided(ofComments.token)]).toEqual([2, 1])
+    await decide(post.postId, 'reopen')
+    expect(await decided()).toBe(1)
+    later(8 * 24 * HOUR_MS)
+    expect((await site.call(moderation.count, { days: 7 })).decided).toBe(0)
+    await site.call(moderation.decide, { id: post.postId, decision: 'keep' })
+    expect((await site.call(moderation.count, { days: 7 })).decided).toBe(1)
   })
 
   it('is shown one by one, with its author, and after a decision without a reason', async () => {
@@ -82,7 +102,7 @@ describe.each(engines)('what waits on %s', (engine) => {
   it('is counted for whoever asks, and counted anew once a row or the hour changes', async () => {
     const { site, owner, as, later, count } = await makeQueue(engine)
     const moderator = await site.member(['comment:update:any'])
-    const none = { total: 0, reasons: { new: 0, edited: 0, reported: 0, spam: 0, blocked: 0 } }
+    const none = { total: 0, reasons: { new: 0, edited: 0, reported: 0, spam: 0, blocked: 0 }, decided: 0 }
     expect(await count()).toEqual(none)
     const { post } = await as(posts.create, { title: 'Dark mode' })
     later(MINUTE_MS)
@@ -93,13 +113,20 @@ describe.each(engines)('what waits on %s', (engine) => {
       one,
     ])
     await site.http(`POST /moderation/${activity.id}`, { token: moderator.token, body: { decision: 'keep' } })
-    expect([await count(), await count(moderator.token)]).toEqual([one, none])
+    const decided = 1
+    expect([await count(), await count(moderator.token)]).toEqual([
+      { ...one, decided },
+      { ...none, decided },
+    ])
     await site.call(boards.create, { name: 'Secret', display: false })
     await site.http('PATCH /posts', { token: owner, body: { id: post.postId, boardId: 'secret', partial: true } })
-    expect(await count(), 'the owner sees private boards').toEqual(one)
+    expect(await count(), 'the owner sees private boards').toEqual({ ...one, decided })
     later(24 * HOUR_MS)
-    expect(await count(owner, '?days=1'), 'until the hour ends').toEqual(one)
+    expect(await count(owner, '?days=1'), 'until the hour ends').toEqual({ ...one, decided })
     later(HOUR_MS)
-    expect([await count(owner, '?days=1'), await count()]).toEqual([none, one])
+    expect([await count(owner, '?days=1'), await count()]).toEqual([
+      { ...none, decided },
+      { ...one, decided },
+    ])
   })
 })

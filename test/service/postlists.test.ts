@@ -3,6 +3,7 @@ import { newId } from '../../src/core/ids.js'
 import { SORTS } from '../../src/db/posts/order.js'
 import { indexMissing } from '../../src/db/search.js'
 import * as boards from '../../src/service/boards.js'
+import { decide } from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
@@ -120,6 +121,32 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     const without = (await everything(reading)).filter(({ title }) => Number(title.slice(5)) % 4 === 0)
     const { body: found } = await site.http('POST /posts/get', { token: reading, body: { roadmapIds: ['none'], limit: 100 } }) // prettier-ignore
     expect([ids(found.posts), found.total_count]).toEqual([ids(without), without.length])
+  })
+
+  it('by days without a status needs roadmap:read, and leaves out spam and what is newer', async () => {
+    const { site, reader } = await filled(engine)
+    const { token } = await site.member(['roadmap:read'])
+    const waiting = async (given: object, by = token) => (await site.http('POST /posts/get', { token: by, body: { waiting: 1, limit: 100, ...given } })).body // prettier-ignore
+    expect((await waiting({})).total_count).toBe(0)
+    site.clock.now = new Date(Date.UTC(2026, 2, 4, 11, 30))
+    const numbers = async (given: object) => {
+      const found = await waiting(given)
+      const walked = await walk(site, { waiting: 1, ...given }, token)
+      expect([ids(walked), found.total_count]).toEqual([ids(found.posts), found.posts.length])
+      return (found.posts as Listed[]).map(({ title }) => Number(title.slice(5)))
+    }
+    expect(await numbers({ sort: 'oldest' })).toEqual([0, 4, 8, 12, 16, 20])
+    expect(await numbers({ sort: 'oldest', boardId: ['bugs'] })).toEqual([4, 16])
+    expect(await numbers({ until: '2026-03-03T10:09:00Z' })).toEqual([8, 4, 0])
+    expect(await numbers({ roadmapIds: ['none', 'soon'], sort: 'votes' })).toHaveLength(6)
+    expect(await numbers({ roadmapIds: ['soon'] })).toEqual([])
+    await site.call(decide, { id: '5', decision: 'spam' })
+    expect(await numbers({ sort: 'oldest' })).toHaveLength(5)
+    expect(await numbers({ waiting: 2 })).toEqual([])
+    expect(await waiting({}, reader)).toMatchObject({ code: 'NOT_ENOUGH_PERMISSION' })
+    expect(await waiting({ waiting: 0 })).toMatchObject({ code: 'VALIDATION_ERROR' })
+    const { text } = await site.http('GET /export/posts?waiting=1&format=jsonl', { token })
+    expect(text.trim().split('\n')).toHaveLength(5)
   })
 
   it('by votes needs an account, and shows nobody the votes of another', async () => {

@@ -37,6 +37,20 @@ const listed = async (site: TestSite, token: string | undefined, body: object) =
 const save = async (site: TestSite, token: string, body: object) => site.http('POST /views', { token, body })
 
 describe.each(engines)('saved views on %s', (engine) => {
+  it('keep the days without a status as they are given, and show nothing to those who may not know', async () => {
+    const { site, team, other } = await filled(engine)
+    const { body } = await save(site, team.token, { name: 'Late', shared: true, waiting: 1, sort: 'oldest' })
+    expect(body.view.filter).toEqual({ waiting: 1, sort: 'oldest' })
+    const late = async (token = team.token, given = {}) => listed(site, token, { view: 'late', ...given })
+    expect((await late()).posts).toEqual([])
+    site.clock.now = new Date(Date.UTC(2026, 2, 4, 11, 30))
+    expect(titles(await late())).toEqual(['Light 1', 'Light 3', 'Light 5', 'Light 7', 'Light 9', 'Light 11'])
+    expect(titles(await late(team.token, { waiting: 2 }))).toEqual([])
+    const refused = await late(other.token)
+    expect([refused.posts, refused.view.missing]).toEqual([[], [{ field: 'roadmapIds', value: 'none' }]])
+    expect((await save(site, other.token, { name: 'Late too', waiting: 3 })).body.code).toBe('NOT_ENOUGH_PERMISSION')
+  })
+
   it('stand for a filter and an order, with the same posts in lists, counts and downloads', async () => {
     const { site, team } = await filled(engine)
     const filter = { boardId: ['ideas', 'plans'], roadmapIds: ['none'], query: 'light', since: '2026-03-03T10:02:00Z' }

@@ -46,6 +46,7 @@ import { up as notificationWays } from './0044_notification_ways.js'
 import { up as mentions } from './0045_mentions.js'
 import { up as reportNews } from './0046_report_news.js'
 import { up as followedPosts } from './0047_followed_posts.js'
+import { up as decided } from './0048_decided.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -99,4 +100,5 @@ export const migrations: Record<string, Migration> = {
   '0045_mentions': { up: mentions },
   '0046_report_news': { up: reportNews },
   '0047_followed_posts': { up: followedPosts },
+  '0048_decided': { up: decided },
 }

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { SHOWN } from '../../core/hidden.js'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period, Sorting } from '../paging.js'
 import { keysIn, matchOf, voteIndex, wordIndex, type PostIndex } from '../search.js'
@@ -15,6 +16,8 @@ export interface PostFilter extends Period {
   author: string | undefined
   /** Whether posts of private boards are among them. */
   hidden: boolean
+  /** False leaves out what is hidden as spam or held. */
+  spam?: false | undefined
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
   /** Who voted for them. */
@@ -25,7 +28,7 @@ export interface PostFilter extends Period {
 
 type Name = keyof PostFilter
 type Value = string | number | null
-type Column = 'boardId' | 'roadmap_id' | 'userId' | 'display'
+type Column = 'boardId' | 'roadmap_id' | 'userId' | 'display' | 'is_spam'
 
 /** The filters that are given, each with its values. A query that is compiled gets placeholders in place of values. */
 export type Conditions = Partial<Record<Name, readonly Value[]>>
@@ -83,6 +86,7 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     changedBy: [],
     values: (hidden) => (hidden ? undefined : [1]),
   },
+  spam: { column: 'is_spam', changedBy: [], values: (spam) => (spam === false ? [SHOWN] : undefined) },
   since: { time: '>=', changedBy: [], values: one },
   until: { time: '<', changedBy: [], values: one },
   words: {

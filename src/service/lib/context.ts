@@ -136,5 +136,9 @@ export const narrowed = ({ db, actor, siteUrl, siteLanguage, now, lasts }: Conte
 
 const HOUR_MS = 60 * 60 * 1000
 
+/** The start of the current hour, for an operation that may be cached or not. */
+export const currentHour = (ctx: Pick<HourlyContext, 'hour'> | Pick<Context, 'now'>): Date =>
+  'hour' in ctx ? ctx.hour() : hourOf(ctx.now())
+
 /** When the hour of a time began. */
 export const hourOf = (time: Date): Date => new Date(Math.floor(time.getTime() / HOUR_MS) * HOUR_MS)

@@ -2,8 +2,9 @@ import * as Type from 'typebox'
 import { searchWords } from '../../core/words.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { MOST_FOUND } from '../../db/posts/read.js'
-import { assertSignedIn, can } from './access.js'
-import type { CachedContext } from './context.js'
+import type { Period } from '../../db/paging.js'
+import { assertSignedIn, can, notAllowed, type Actor } from './access.js'
+import { currentHour, type CachedContext, type Context, type HourlyContext } from './context.js'
 import { NONE } from './named.js'
 import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './postplaces.js'
 import { nullable } from './schemas.js'
@@ -33,6 +34,14 @@ export const filterFields = {
   ),
   authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
   ...periodFields('posts written'),
+  waiting: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 3650,
+      description:
+        'Only posts without a roadmap that were written at least so many days before this hour, and are not hidden as spam; needs roadmap:read',
+    }),
+  ),
   mine: Type.Optional(Type.Boolean({ description: 'Only your own posts; needs an account' })),
   voted: Type.Optional(
     Type.Boolean({
@@ -62,12 +71,28 @@ export const wordsOf = (text: string) => searchWords(text).slice(0, MAX_WORDS)
 export const wordsGiven = (query = ''): readonly string[] | undefined =>
   query.trim() === '' ? undefined : wordsOf(query)
 
+/** As for posts without a roadmap: one of a private roadmap would be among them. */
+export function assertMayWait(actor: Actor): void {
+  if (!can(actor, 'roadmap:read')) throw notAllowed(['roadmap:read'])
+}
+
+type Reader = CachedContext & (Pick<HourlyContext, 'hour'> | Pick<Context, 'now'>)
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The period, without what is newer than the days that it waits. */
+function waitingIn({ since, until }: Period, days: number | undefined, ctx: Reader): Period {
+  if (days === undefined) return { since, until }
+  const written = new Date(currentHour(ctx).getTime() - days * DAY_MS).toISOString()
+  return { since, until: until === undefined || written < until ? written : until }
+}
+
 /**
  * Throws a VALIDATION_ERROR for a place or a person that does not exist, or that the actor may not see, and the refusal of
  * the actor where the filter is about them and they have no account.
  */
 export async function filterFrom(
-  ctx: CachedContext,
+  ctx: Reader,
   {
     boardId: boards = [],
     roadmapIds = [],
@@ -75,6 +100,7 @@ export async function filterFrom(
     authorId,
     since,
     until,
+    waiting,
     mine = false,
     voted = false,
     following = false,
@@ -86,7 +112,9 @@ export async function filterFrom(
   const person = isPersonal ? await personOf(ctx) : undefined
   const roadmap = await roadmapIdFrom(ctx, roadmapId)
   const several = roadmapIds.length > 0 ? await roadmapIdsFrom(ctx, roadmapIds) : undefined
-  const roadmaps = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
+  const given = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
+  if (waiting !== undefined) assertMayWait(ctx.actor)
+  const roadmaps = waiting === undefined ? given : (given ?? [null]).filter((id) => id === null)
   const boardIds = await boardIdsFrom(ctx, boards)
   assertFew(boardIds, roadmaps)
   const author = await authorIdFrom(ctx, authorId)
@@ -98,6 +126,7 @@ export async function filterFrom(
     follower: following ? person : undefined,
     hidden: can(ctx.actor, 'board:read'),
     words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
-    ...periodFrom({ since, until }),
+    ...(waiting !== undefined && { spam: false as const }),
+    ...waitingIn(periodFrom({ since, until }), waiting, ctx),
   }
 }

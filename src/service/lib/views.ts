@@ -6,11 +6,11 @@ import { SORTS, type Sort } from '../../db/posts/order.js'
 import { roadmapsWithIds } from '../../db/roadmaps.js'
 import { findView, type NamedView } from '../../db/views.js'
 import { can, refusedBy, type Actor } from './access.js'
-import type { CachedContext } from './context.js'
+import type { CachedContext, Context } from './context.js'
 import { NONE } from './named.js'
 import { findPerson } from './people.js'
 import { policy } from './policies.js'
-import { filterFields, filterFrom, queryField, wordsGiven } from './postfilter.js'
+import { assertMayWait, filterFields, filterFrom, queryField, wordsGiven } from './postfilter.js'
 import { oneOf } from './schemas.js'
 import { personOf } from './sessions.js'
 
@@ -37,6 +37,7 @@ export interface StoredFilter {
   author?: string
   since?: string
   until?: string
+  waiting?: number
   mine?: true
   voted?: true
   following?: true
@@ -92,9 +93,10 @@ export async function viewGiven(ctx: CachedContext, given: string): Promise<Name
 
 /** What a filter is stored as. Throws a VALIDATION_ERROR where a list of posts would. */
 export async function storedFrom(
-  ctx: CachedContext,
-  { sort, query = '', mine, voted, following, ...given }: ViewInput,
+  ctx: Context,
+  { sort, query = '', waiting, mine, voted, following, ...given }: ViewInput,
 ): Promise<StoredFilter> {
+  if (waiting !== undefined) assertMayWait(ctx.actor)
   const filter = await filterFrom(ctx, given, wordsGiven(query))
   return {
     ...(sort && { sort }),
@@ -103,6 +105,7 @@ export async function storedFrom(
     ...(filter.author !== undefined && { author: filter.author }),
     ...(filter.since !== undefined && { since: filter.since }),
     ...(filter.until !== undefined && { until: filter.until }),
+    ...(waiting !== undefined && { waiting }),
     ...(mine && { mine }),
     ...(voted && { voted }),
     ...(following && { following }),
@@ -132,7 +135,7 @@ export interface Opened {
 
 /** The fields that a view stands for, without what is gone or what the actor may not see. */
 export async function opened(ctx: CachedContext, stored: StoredFilter): Promise<Opened> {
-  const { boards = [], roadmaps = [], author, ...others } = stored
+  const { boards = [], roadmaps = [], author, waiting, ...others } = stored
   const { db, actor } = ctx
   const [reads, follows] = [can(actor, 'board:read'), can(actor, 'roadmap:read')]
   const places = new Map((await boardsWithIds(db, idsIn(boards))).filter(({ display }) => reads || display === 1).map(({ boardId, url }) => [boardId, url])) // prettier-ignore
@@ -154,10 +157,11 @@ export async function opened(ctx: CachedContext, stored: StoredFilter): Promise<
       ...(boards.length > 0 && { boardId: urlsOf(boards, places, true) }),
       ...(roadmaps.length > 0 && { roadmapIds: urlsOf(roadmaps, stages, follows) }),
       ...(person && { authorId: person.username }),
+      ...(waiting !== undefined && follows && { waiting }),
     },
     missing: [
       ...lacking('boardId', boards, places, true),
-      ...lacking('roadmapIds', roadmaps, stages, follows),
+      ...lacking('roadmapIds', waiting === undefined ? roadmaps : [...new Set([...roadmaps, null])], stages, follows),
       ...(person || author === undefined ? [] : [{ field: 'authorId' as const, value: author }]),
     ],
   }

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.js'
 import type { Key } from '../../core/catalogue.js'
 import * as comments from '../../service/comments.js'
 import * as service from '../../service/moderation.js'
+import * as posts from '../../service/postlists.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
@@ -13,6 +14,7 @@ import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
+import { addressOf } from '../parts/postquery.js'
 import { AuthorFacts, Reports } from '../parts/reports.js'
 import { sectionsFor } from '../parts/sections.js'
 import { Time } from '../parts/time.js'
@@ -22,6 +24,7 @@ import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidab
 import { EachChoice } from './eachdecision.js'
 
 const HOME = '/dashboard'
+const POSTS = '/dashboard/posts'
 /** The keys of the links of a row. */
 const WAYS = [
   ['r', 'comment.reply'],
@@ -30,6 +33,8 @@ const WAYS = [
   ['#', 'action.delete'],
 ] as const
 const SIZE = 20
+/** Days without a status after which a post is late. */
+const LATE = 7
 /** Characters of a text that are shown. */
 const SHOWN = 600
 const DAYS = ['7', '1', '30', '365'] as const
@@ -58,8 +63,15 @@ async function load(view: LiveView) {
     ...found,
     counts: await view.call(service.count, { days }),
     boards: await boardsWith(view, board),
+    late: await lateOf(view),
     stages: view.may(movePosts) ? (await roadmapsWith(view)).rows : [],
   }
+}
+
+/** Posts that wait for a status: from the second page on they are not counted. */
+async function lateOf(view: LiveView): Promise<number> {
+  if (!view.can('roadmap:read') || pageNumber(view) > 1) return 0
+  return (await view.call(posts.list, { waiting: LATE, limit: 1, votes: false })).total_count
 }
 
 export const inbox = page({
@@ -68,7 +80,7 @@ export const inbox = page({
   isEntrance: true,
   load,
   title: ({ t }) => t('inbox.title'),
-  show(view, { items, total, total_pages: pages, counts, boards, stages }) {
+  show(view, { items, total, total_pages: pages, counts, boards, stages, late: lateCount }) {
     const { t } = view
     const rows = items.map(rowOf)
     const isFiltered = reasonOf(view) !== undefined || view.query.board !== undefined
@@ -81,6 +93,7 @@ export const inbox = page({
         <Unmet view={view} titles={new Map(items.map((item) => [item.id, titleOf(view, item)]))} />
         {items.length === 0 ? (
           <Empty title={t(isFiltered ? 'empty.filtered' : 'inbox.empty')}>
+            {isFiltered || counts.decided === 0 ? null : <p>{t('inbox.decided', { count: counts.decided })}</p>}
             <p>
               <a class="button plain" href={view.href(isFiltered ? HOME : '/?sort=newest')}>
                 {t(isFiltered ? 'empty.showAll' : 'inbox.newest')}
@@ -103,6 +116,13 @@ export const inbox = page({
             </ol>
           </Decisions>
         )}
+        {lateCount > 0 ? (
+          <p class="next">
+            <a href={view.href(addressOf(POSTS, { waiting: LATE, sort: 'oldest' }))}>
+              {t('inbox.late', { count: lateCount, days: LATE })}
+            </a>
+          </p>
+        ) : null}
         <Pager view={view} page={pageNumber(view)} pages={pages} />
       </>
     )

@@ -268,11 +268,11 @@ export const saveView = action({
   page: async () => postsPage,
   many: ['board', 'roadmap'],
   fields: { q: 'query', board: 'boardId', roadmap: 'roadmapIds', author: 'authorId', by: 'mine' },
-  input: (_view, { name, shared, q, board, roadmap, author, since, until, by, voted, following, sort }) => ({
+  input: (_view, { name, shared, q, board, roadmap, author, since, until, waiting, by, voted, following, sort }) => ({
     name,
     shared: shared === 'true',
     ...askedOf({
-      query: Object.fromEntries(Object.entries({ q, author, since, until, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
+      query: Object.fromEntries(Object.entries({ q, author, since, until, waiting, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
       queried: (field) => listed(field === 'board' ? board : roadmap),
     }),
   }),

@@ -55,6 +55,12 @@ export function PostFilters({ view, path, filter, facets }: FilterProps) {
         <span>{t('posts.since')}</span>
         <input type="date" name="since" value={filter.since?.slice(0, 10)} />
       </label>
+      {view.can('roadmap:read') ? (
+        <label>
+          <span>{t('posts.waiting')}</span>
+          <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
+        </label>
+      ) : null}
       <label class="check">
         <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
         <span>{t('filter.own')}</span>
@@ -125,6 +131,9 @@ export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
       : []),
     ...(filter.until
       ? [{ text: `${t('posts.until')}: ${filter.until.slice(0, 10)}`, to: without({ until: '' }) }]
+      : []),
+    ...(filter.waiting
+      ? [{ text: t('posts.waitingFor', { count: filter.waiting }), to: without({ waiting: 0 }) }]
       : []),
     ...(filter.mine ? [{ text: t('filter.own'), to: without({ mine: false }) }] : []),
     ...(filter.voted ? [{ text: t('posts.voted'), to: without({ voted: false }) }] : []),

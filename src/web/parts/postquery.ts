@@ -4,7 +4,7 @@ import type { View } from '../kit/page.js'
 
 /** Which posts an address asks for: the parameters that every list of the team's posts has. */
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
-  const { q, author, since, until, by, voted, following, sort, view: saved } = view.query
+  const { q, author, since, until, waiting, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const order = VIEW_SORTS.find((each) => each === sort)
   return {
@@ -15,6 +15,7 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(author && { authorId: author }),
     ...(since && { since }),
     ...(until && { until }),
+    ...(waiting && { waiting: /^\d{1,4}$/.test(waiting) ? Number(waiting) : 0 }),
     ...(by === 'me' && { mine: true }),
     ...(voted === 'true' && { voted: true }),
     ...(following === 'true' && { following: true }),
@@ -30,6 +31,7 @@ export const queryOf = ({
   authorId,
   since,
   until,
+  waiting,
   mine,
   voted,
   following,
@@ -41,6 +43,7 @@ export const queryOf = ({
   author: authorId,
   since,
   until,
+  waiting: waiting === undefined || waiting === 0 ? undefined : String(waiting),
   by: mine ? 'me' : undefined,
   voted: voted ? 'true' : undefined,
   following: following ? 'true' : undefined,
