@@ -10,7 +10,8 @@ import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from './site.js'
 
-const log = { info: () => {}, warn: () => {}, error: () => {} }
+const nothing = (_fields: object) => {}
+const log = { info: nothing, warn: nothing, error: nothing }
 export const MINUTE = 60_000
 
 /** A site with a post of Ann, for which Bea voted, and whose news are mailed. */
@@ -18,9 +19,9 @@ export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.
   const site = await makeSite(engine, { siteUrl })
   await site.owner()
   const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
-  const teller = job({ isMailed: true })
   const writer = notificationMails(site.base)
-  const tell = async () => {
+  const tell = async ({ isMailed = true } = {}) => {
+    const teller = job({ isMailed })
     while ((await teller.run(run)) === 'more');
   }
   const person = async (email: string, permissions: Permission[] = []) => {
@@ -42,8 +43,8 @@ export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.
   await tell() // begins at the newest event
   const later = (ms: number) => void (site.clock.now = new Date(site.clock.now.getTime() + ms))
   /** Writes what is due, and returns all that is queued: to whom, and the subject. */
-  const write = async () => {
-    while ((await writer.run(run)) === 'more');
+  const write = async (given: Partial<typeof log> = {}) => {
+    while ((await writer.run({ ...run, log: { ...log, ...given } })) === 'more');
     if (await writer.isDue?.(run)) throw new Error('a mail is still due')
     return site.db
       .selectFrom('deliveries')

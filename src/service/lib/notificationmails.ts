@@ -9,13 +9,14 @@ import {
   pendingMails,
   receiversOfMail,
   recordMailed,
+  showOnPage,
   type PendingMail,
 } from '../../db/notificationmails.js'
 import { claimMailKey } from '../../db/notificationsettings.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db } from '../../db/tables.js'
 import { queueMail } from '../../delivery/mail.js'
-import { COUNT_HEADER, isNews, rightsOf, type MayRead } from '../../delivery/mailednews.js'
+import { COUNT_HEADER, followedIn, isNews, rightsOf, type MayRead } from '../../delivery/mailednews.js'
 import type { Look } from '../../mail/frame.js'
 import { notificationMail, type MailedNews, type MailedPost } from '../../mail/notificationmail.js'
 
@@ -57,11 +58,14 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
       const [oldest] = rows
       if (oldest && rows.length === MOST_READ) await dropPending(inside, userId, oldest.eventId)
       const claimed = await claimPending(inside, userId, dueOf(rows, site.now).map(({ eventId }) => eventId)) // prettier-ignore
-      const news = rows.filter(
-        (row) =>
-          receiver && claimed.has(row.eventId) && isNews(row, { mayRead, site: notificationWays, now: site.now }),
-      )
-      if (!receiver || news.length === 0) continue
+      if (!receiver) {
+        if (claimed.size > 0) await showOnPage(inside, userId, [...claimed])
+        continue
+      }
+      const due = rows.filter(({ eventId }) => claimed.has(eventId))
+      const followed = await followedIn(inside, userId, due)
+      const news = due.filter((row) => isNews(row, { mayRead, followed, site: notificationWays, now: site.now }))
+      if (news.length === 0) continue
       const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
       for (const [index, together] of mailsOf(news).entries()) {
         const at = new Date(site.now.getTime() + index) // each mail has its own

@@ -21,7 +21,7 @@ export interface Told {
 }
 
 /**
- * How a receiver is told of a kind of thing; undefined where in no way. `site` are the defaults of the site, as stored;
+ * How a receiver is told of a kind of thing; undefined where in no way. The page tells what no mail can. `site` are the defaults of the site, as stored;
  * `isMailed` is whether the site sends mail.
  */
 export function toldHow(
@@ -31,9 +31,11 @@ export function toldHow(
 ): Told | undefined {
   const ways = effectiveWays(site, settings?.ways)[topicOf(kind)]
   const isReachable = isMailed && (isVerified === 1 || isOwner === 1) && !isSuppressed
-  const mail = isReachable ? mailOf(ways) : null
-  if (!mail && !isOnPage(ways)) return undefined
-  return { isOnPage: isOnPage(ways) ? 1 : 0, mail, mailAt: mail && mailTime(mail, { now, settings }) }
+  const wanted = mailOf(ways)
+  const mail = isReachable ? wanted : null
+  const isShown = isOnPage(ways) || mail !== wanted
+  if (!mail && !isShown) return undefined
+  return { isOnPage: isShown ? 1 : 0, mail, mailAt: mail && mailTime(mail, { now, settings }) }
 }
 
 /** When a mail is to be written. */
