@@ -29,7 +29,7 @@ export const jobsOf = ({
   limits,
   seals,
   sessions,
-  notifications({ isMailed: settings.mail !== null }),
+  notifications(settings),
   ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),

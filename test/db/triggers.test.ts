@@ -34,6 +34,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0046_report_news': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
   '0047_followed_posts': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
   '0048_decided': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
+  '0049_quiet_hours': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -120,6 +120,16 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(await w.write()).toHaveLength(2)
   })
 
+  it.each([[0], [2], [60]])('waits for as long as the operator says: %i minutes', async (minutes) => {
+    const w = await newsSite(engine)
+    await w.ship()
+    await w.tell({ mail: { url: 'sendmail:', from: '', gather: minutes * 60 } })
+    w.later(Math.max(minutes * MINUTE - 1, 0))
+    expect(await w.write()).toHaveLength(minutes === 0 ? 2 : 0)
+    w.later(1)
+    expect(await w.write()).toHaveLength(2)
+  })
+
   it('has the headers for one click out and for a thread', async () => {
     const w = await newsSite(engine)
     await w.ship()
@@ -206,6 +216,29 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(await w.write()).toHaveLength(1)
   })
 
+  it('wait for the end of the quiet hours of a person, and are one mail then', async () => {
+    const w = await newsSite(engine)
+    w.site.clock.now = new Date('2026-03-28T21:30:00Z') // 22:30 in Berlin, where summer begins in the night
+    for (const one of [w.ann, w.cleo]) one.token = await w.site.signIn(one.userId)
+    await w.choose(w.ann, { quietFrom: 22, quietUntil: 7, timeZone: 'Europe/Berlin', ways: '{"post":"page,mail"}' })
+    const { post: other } = await w.as(w.ann)(posts.create, { title: 'Other' })
+    await w.ship()
+    expect(recipients(await w.mails())).toEqual(['bea@example.org'])
+    w.later(3 * 60 * MINUTE)
+    await w.as(w.cleo)(comments.create, { post_id: other.postId, body: 'In the night' })
+    await w.as(w.cleo)(comments.create, { post_id: w.post.postId, body: 'Thanks' })
+    await w.mails()
+    w.site.clock.now = new Date('2026-03-29T04:59:59Z')
+    expect(recipients(await w.write())).toEqual(['bea@example.org'])
+    w.later(1000)
+    const [ann, bea, ...rest] = await w.write()
+    expect([ann?.recipient, bea?.recipient, rest]).toEqual(['ann@example.org', 'bea@example.org', []])
+    expect(ann?.subject).toBe('[Moonbase] News about 2 posts')
+    for (const text of ['Now Shipped', '> In the night', '> Thanks']) expect(ann?.text).toContain(text)
+    await w.ship(w.planned) // in the day again
+    expect(recipients(await w.mails()).filter((each) => each === 'ann@example.org')).toHaveLength(2)
+  })
+
   it('shows thirty posts of a long digest, and bounds its length', async () => {
     const w = await newsSite(engine)
     await w.choose(w.ann, { ways: '{"status":"digest"}' })
@@ -243,7 +276,7 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(await onPage(w.ann)).toEqual(['Planned', 'Shipped']) // whose mails are cancelled
     await w.site.db.deleteFrom('mail_bounces').execute()
     await w.ship()
-    await w.tell({ isMailed: false })
+    await w.tell({ mail: null })
     expect(await onPage(w.bea)).toEqual(['Shipped', 'Planned', 'Shipped'])
   })
 

@@ -2,6 +2,7 @@ import type { Permission } from '../../src/core/permissions.js'
 import { putNotificationSettings } from '../../src/db/notificationsettings.js'
 import { notificationMails } from '../../src/jobs/notificationmails.js'
 import { notifications as job } from '../../src/jobs/notifications.js'
+import type { MailSettings } from '../../src/mail/transport.js'
 import * as boards from '../../src/service/boards.js'
 import type { Call } from '../../src/service/lib/operation.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
@@ -13,6 +14,7 @@ import { makeSite, type Engine } from './site.js'
 const nothing = (_fields: object) => {}
 const log = { info: nothing, warn: nothing, error: nothing }
 export const MINUTE = 60_000
+const MAIL: MailSettings = { url: 'sendmail:', from: '' }
 
 /** A site with a post of Ann, for which Bea voted, and whose news are mailed. */
 export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.org') {
@@ -20,8 +22,8 @@ export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.
   await site.owner()
   const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
   const writer = notificationMails(site.base)
-  const tell = async ({ isMailed = true } = {}) => {
-    const teller = job({ isMailed })
+  const tell = async ({ mail = MAIL }: { mail?: MailSettings | null } = {}) => {
+    const teller = job({ mail })
     while ((await teller.run(run)) === 'more');
   }
   const person = async (email: string, permissions: Permission[] = []) => {

@@ -85,7 +85,7 @@ function dueOf(rows: readonly PendingMail[], now: Date): PendingMail[] {
   return rows.filter((row) => isDue(row) || (isSoon(row) && (posts.has(row.postId) || actors.has(row.actorId))))
 }
 
-const isSoon = ({ mail }: PendingMail): boolean => mail === 'now'
+const isSoon = ({ mail }: PendingMail): boolean => mail !== 'digest'
 
 /** Who has done something to several posts: what one person decides about many posts is one mail. */
 function actorsOf(rows: readonly PendingMail[]): Set<string | null> {
@@ -97,12 +97,17 @@ function actorsOf(rows: readonly PendingMail[]): Set<string | null> {
 const withoutSecrets = (row: PendingMail, mayRead: MayRead): PendingMail =>
   row.roadmapDisplay === 1 || mayRead(row.userId, 'roadmap:read') ? row : { ...row, roadmapName: null }
 
-/** The mails to a person: their digest, one about what the same person did to several posts, and one for each other post. */
+/**
+ * The mails to a person: their digest, one about what the same person did to several posts, and one for each other post.
+ * After quiet hours all but the digest is one mail.
+ */
 function mailsOf(rows: readonly PendingMail[]): PendingMail[][] {
   const actors = actorsOf(rows)
+  const wasQuiet = rows.some(({ mail }) => mail === 'quiet')
   return [
     ...groupedBy(rows, (row) => {
       if (!isSoon(row)) return 'digest'
+      if (wasQuiet) return 'quiet'
       return actors.has(row.actorId) ? `actor ${row.actorId}` : `post ${row.postId}`
     }).values(),
   ]
