@@ -36,6 +36,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./open.js'),
   },
   { name: 'demo', summary: 'Serve a temporary site with sample data', group: SITE, load: () => import('./demo.js') },
+  {
+    name: 'search',
+    summary: 'Find posts by their titles, texts and comments',
+    group: CONTENT,
+    load: () => import('./search.js'),
+  },
   { name: 'posts', summary: 'Manage posts', group: CONTENT, load: () => import('./posts.js') },
   {
     name: 'views',

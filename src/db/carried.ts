@@ -71,6 +71,8 @@ export const CARRIED = [
 /** What belongs to a database or to processes that use it, or is made anew of other tables. */
 export const LEFT_OUT = [
   'backup_tasks',
+  'comment_search',
+  'indexed_comments',
   'job_leases',
   'job_runs',
   'kysely_migration',
@@ -78,6 +80,7 @@ export const LEFT_OUT = [
   'post_search',
   'row_changes',
   'schema_triggers',
+  'search_backfill',
   'servers',
   'undos',
 ] as const

@@ -3,6 +3,7 @@ import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
+import { indexComments } from './searchindex.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
 /** Which comments of a post the viewer may see. */
@@ -127,17 +128,17 @@ export async function setAnswer(db: Db, postId: string, id: string | null, at: s
   if (id !== null) await answers.set({ official: 'answer', updated_at: at }).where('id', '=', id).execute()
 }
 
-export const insertComment = (db: Db, comment: Insertable<Tables['comments']>): Promise<unknown> =>
-  referringTo({ users: comment.author_id, posts: comment.post_id }, () =>
+export async function insertComment(db: Db, comment: Insertable<Tables['comments']>): Promise<void> {
+  await referringTo({ users: comment.author_id, posts: comment.post_id }, () =>
     db.insertInto('comments').values(comment).execute(),
   )
+  await indexComments(db, [comment])
+}
 
-export const updateComment = (
-  db: Db,
-  id: string,
-  change: Updateable<Tables['comments']>,
-): Promise<CommentRow | undefined> =>
-  db.updateTable('comments').set(change).where('id', '=', id).returningAll().executeTakeFirst()
+export async function updateComment(db: Db, id: string, change: Updateable<Tables['comments']>): Promise<void> {
+  await db.updateTable('comments').set(change).where('id', '=', id).execute()
+  if (change.body !== undefined) await indexComments(db, [{ id, body: change.body }])
+}
 
 /** Replies stay, without a parent. */
 export const deleteComment = (db: Db, id: string): Promise<CommentRow | undefined> =>

@@ -5,6 +5,7 @@ import { transaction } from './connect.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
 import { migrationsWithTriggers } from './migrate.js'
 import { indexPosts } from './search.js'
+import { backfill } from './searchindex.js'
 import { inconsistent, isOurs, strip } from './strip.js'
 import type { Db } from './tables.js'
 
@@ -180,11 +181,15 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
       .limit(PAGE)
       .execute()
     const end = some.at(-1)
-    if (!end) return
+    if (!end) break
     await transaction(db, (inside) => indexPosts(inside, some))
     last = end.number
     told('posts', (done += some.length), all)
   }
+  if (!(await exists(db, 'comment_search'))) return // the schema of an earlier version
+  await db.deleteFrom('search_backfill').execute()
+  await db.insertInto('search_backfill').values({ kind: 'comments', after: '' }).execute()
+  await backfill(db)
 }
 
 /** Lets nobody write to our tables in PostgreSQL until the transaction ends. They can be read. */

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import { indexWords } from '../core/words.js'
-import { transaction } from './connect.js'
+import { termsOf, type Token } from '../core/search/terms.js'
+import { indexTokens } from '../core/words.js'
 import { isPostgres } from './dialect.js'
 import type { Sorting } from './paging.js'
 import type { Db, PostRow } from './tables.js'
@@ -10,7 +10,7 @@ export async function indexPost(
   db: Db,
   { postId, title, contentMarkdown }: Pick<PostRow, 'postId' | 'title' | 'contentMarkdown'>,
 ): Promise<void> {
-  const words = indexWords(`${title} ${contentMarkdown ?? ''}`)
+  const words = indexTokens(contentMarkdown ?? '', title)
   await (
     isPostgres(db)
       ? sql`insert into post_search (number, words) select number, array_to_tsvector(${words}::text[]) from posts where "postId" = ${postId} on conflict (number) do update set words = excluded.words`
@@ -23,14 +23,24 @@ export async function indexPosts(
   db: Db,
   posts: readonly Pick<PostRow, 'number' | 'title' | 'contentMarkdown'>[],
 ): Promise<void> {
-  const numbers = posts.map(({ number }) => number)
-  const words = posts.map(({ title, contentMarkdown }) => indexWords(`${title} ${contentMarkdown ?? ''}`).join(' '))
+  const words = posts.map(({ title, contentMarkdown }) => indexTokens(contentMarkdown ?? '', title))
+  await writeWords(db, 'post_search', posts.map(({ number }, at) => ({ number, words: words[at] ?? [] }))) // prettier-ignore
+}
+
+/** Writes rows of a full-text index, each in place of the one before. */
+export async function writeWords(
+  db: Db,
+  table: 'post_search' | 'comment_search',
+  rows: readonly { number: number; words: readonly string[] }[],
+): Promise<void> {
+  const into = sql.table(table)
+  const words = rows.map((row) => row.words.join(' '))
   await (
     isPostgres(db)
-      ? sql`insert into post_search (number, words)
-          select number, array_to_tsvector(string_to_array(words, ' ')) from unnest(${numbers}::int[], ${words}::text[]) as given (number, words)
+      ? sql`insert into ${into} (number, words)
+          select number, array_to_tsvector(string_to_array(words, ' ')) from unnest(${rows.map(({ number }) => number)}::int[], ${words}::text[]) as given (number, words)
           on conflict (number) do update set words = excluded.words`
-      : sql`insert or replace into post_search (rowid, words) values ${sql.join(numbers.map((number, at) => sql`(${number}, ${words[at]})`))}`
+      : sql`insert or replace into ${into} (rowid, words) values ${sql.join(rows.map(({ number }, at) => sql`(${number}, ${words[at]})`))}`
   ).execute(db)
 }
 
@@ -49,10 +59,15 @@ export interface PostIndex {
 const byNumber = { key: 'number', lowest: 0 } as const
 
 /** The full-text index. Its value is of `matchOf`. */
-export const wordIndex = (db: Db): PostIndex =>
+export const wordIndex = (db: Db): PostIndex => ({ ...byNumber, ...wordsOf(db, 'post_search') })
+
+/** That of comments, by the numbers of `indexed_comments`. */
+export const commentIndex = (db: Db): Pick<PostIndex, 'table' | 'column' | 'matches'> => wordsOf(db, 'comment_search')
+
+const wordsOf = (db: Db, table: string): Pick<PostIndex, 'table' | 'column' | 'matches'> =>
   isPostgres(db)
-    ? { ...byNumber, table: 'post_search', column: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
-    : { ...byNumber, table: 'post_search', column: 'rowid', matches: (query) => sql`post_search match ${query}` }
+    ? { table, column: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
+    : { table, column: 'rowid', matches: (query) => sql`${sql.table(table)} match ${query}` }
 
 /** The votes of a person, whose index begins with both. */
 export const voteIndex = (): PostIndex => ({
@@ -63,20 +78,37 @@ export const voteIndex = (): PostIndex => ({
   matches: (userId) => sql`votes."userId" = ${userId}`,
 })
 
-/**
- * Matches posts that have all these words, or words that begin so. A single letter matches only itself, as half of all
- * words begin with it. `words` is not empty, and no word has a space or a quotation mark.
- */
-export function matchOf(db: Db, words: readonly string[]): string {
-  const isPrefix = (word: string) => word.length > 1
-  return isPostgres(db)
-    ? words.map((word) => `'${word}'${isPrefix(word) ? ':*' : ''}`).join(' & ')
-    : words.map((word) => `"${word}"${isPrefix(word) ? '*' : ''}`).join(' AND ')
+/** Matches what has all these words, or words that begin so, or other forms of them. `words` is not empty. */
+export const matchOf = (db: Db, words: readonly string[]): string =>
+  matchOfTerms(db, { all: words.flatMap((word) => termsOf(word).map(({ any }) => any)) })
+
+/** What must be there: of each list one of its lists, with all of its tokens. */
+type Alternatives = readonly (readonly Token[])[]
+
+/** Matches what has all terms, and no word that is `without`. */
+export function matchOfTerms(
+  db: Db,
+  { all, without = [] }: { all: readonly Alternatives[]; without?: readonly string[] },
+): string {
+  const postgres = isPostgres(db)
+  const [and, or, not] = postgres ? [' & ', ' | ', ' & !'] : [' AND ', ' OR ', ' NOT ']
+  const token = ({ text, isStart }: Token) =>
+    postgres ? `'${text}'${isStart ? ':*' : ''}` : `"${text}"${isStart ? '*' : ''}`
+  const joined = (parts: readonly string[], by: string) => (parts.length === 1 ? `${parts[0]}` : `(${parts.join(by)})`)
+  const wanted = joined(
+    all.map((any) => joined(any.map((tokens) => joined(tokens.map(token), and)), or)), // prettier-ignore
+    and,
+  )
+  if (without.length === 0) return wanted
+  return `${wanted}${not}${joined(
+    without.map((text) => token({ text, isStart: false })),
+    or,
+  )}`
 }
 
 /** The keys of so many of the newest or oldest posts that an index has. With `after`, only those after it in this order. */
 export function keysIn(
-  { table, column: name, matches }: PostIndex,
+  { table, column: name, matches }: Pick<PostIndex, 'table' | 'column' | 'matches'>,
   value: unknown,
   { most, created, after }: Sorting & { most: number; after?: number | undefined },
 ): RawBuilder<{ post: number | string }> {
@@ -84,41 +116,4 @@ export function keysIn(
   const column = sql.ref(`${table}.${name}`)
   const beyond = after === undefined ? sql`` : sql` and ${column} ${comparison} ${after}`
   return sql`select ${column} as post from ${sql.table(table)} where ${matches(value)}${beyond} order by ${column} ${direction} limit ${sql.lit(most)}`
-}
-
-const isUnindexed = (db: Db) =>
-  isPostgres(db)
-    ? sql<boolean>`number not in (select number from post_search)`
-    : sql<boolean>`number not in (select rowid from post_search)`
-
-/** How many posts the full-text index lacks. */
-export async function unindexed(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('posts')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where(isUnindexed(db))
-    .executeTakeFirstOrThrow()
-  return count
-}
-
-/** Posts read at a time. */
-const PAGE = 500
-
-/** Puts the posts into the full-text index that it lacks. */
-export async function indexMissing(db: Db): Promise<void> {
-  for (;;) {
-    const found = await transaction(db, async (inside) => {
-      const some = await inside
-        .selectFrom('posts')
-        .select(['number', 'title', 'contentMarkdown'])
-        .where(isUnindexed(inside))
-        .limit(PAGE)
-        .execute()
-      if (some.length === 0) return 0
-      await indexPosts(inside, some)
-      await inside.insertInto('row_changes').values({ topic: 'posts', ref: 'indexed' }).execute()
-      return some.length
-    })
-    if (found < PAGE) return
-  }
 }

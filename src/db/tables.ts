@@ -1,7 +1,7 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { DeliveryKind } from '../core/deliverykinds.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
-import type { DigestTime, MailWay } from '../core/notificationways.js'
+import type { DigestTime } from '../core/notificationways.js'
 
 export type Db = Kysely<Tables>
 
@@ -92,7 +92,7 @@ export interface Tables {
     /** Whether their page of notifications has it. */
     isOnPage: Generated<number>
     /** How they are mailed. Null: they are not. */
-    mail: Generated<MailWay | null>
+    mail: Generated<'now' | 'digest' | null>
     /** When the mail is to be written. Null: it was, or there is none. */
     mailAt: Generated<string | null>
     /** When the mail was written. */
@@ -107,9 +107,6 @@ export interface Tables {
     weekday: Generated<DigestTime['weekday']>
     hour: Generated<number>
     timeZone: Generated<string>
-    /** Between which hours no such mail is written to them; the same hour twice: there are none. */
-    quietFrom: Generated<number>
-    quietUntil: Generated<number>
     /** Whether they follow the posts that they wrote, and so on. */
     followsAuthored: Generated<number>
     followsVoted: Generated<number>
@@ -328,6 +325,10 @@ export interface Tables {
     isOpen: number
   }
   job_runs: { name: string; done_at: string | null; failed_at: string | null; error: string | null }
+  /** The comments of the full-text index, by their number there. */
+  indexed_comments: { number: Generated<number>; comment_id: string }
+  /** What an update of the program indexes anew, and after which key it goes on. */
+  search_backfill: { kind: 'posts' | 'comments'; after: string }
   /** What was counted for a limit, until then. */
   limits: { key: string; points: number; until: string }
   counters: { name: string; value: number }

@@ -9,6 +9,7 @@ import { limits } from './limits.js'
 import { notificationMails } from './notificationmails.js'
 import { notifications } from './notifications.js'
 import type { Job } from './runner.js'
+import { search } from './search.js'
 import { seals } from './seals.js'
 import { sessions } from './sessions.js'
 
@@ -29,7 +30,8 @@ export const jobsOf = ({
   limits,
   seals,
   sessions,
-  notifications(settings),
+  search,
+  notifications({ isMailed: settings.mail !== null }),
   ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),

@@ -1,10 +1,9 @@
-import type { DeliverySettings } from '../delivery/kinds.js'
 import { tell } from '../service/lib/news.js'
 import { consumer } from './consumer.js'
 import type { Job } from './runner.js'
 
 /** Tells people what became of posts that they follow, and who answers or mentions them, on their page of notifications and, where the site sends mail, by mail. */
-export const notifications = ({ mail }: Pick<DeliverySettings, 'mail'>): Job =>
+export const notifications = ({ isMailed }: { isMailed: boolean }): Job =>
   consumer({
     name: 'notifications',
     actions: [
@@ -17,5 +16,5 @@ export const notifications = ({ mail }: Pick<DeliverySettings, 'mail'>): Job =>
       'comment.kept',
       'comment.updated',
     ],
-    handle: (event, { db, now, signal }) => tell(db, event, { now, signal, mail }),
+    handle: (event, { db, now, signal }) => tell(db, event, { now, signal, isMailed }),
   })

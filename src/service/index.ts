@@ -32,6 +32,7 @@ import * as postupload from './postupload.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
 import * as roles from './roles.js'
+import * as search from './search.js'
 import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
@@ -112,6 +113,7 @@ export const operations = [
   posts.show,
   posts.search,
   posts.similar,
+  search.find,
   postfacets.facets,
   posthistory.history,
   posts.create,

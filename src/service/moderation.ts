@@ -200,7 +200,7 @@ export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> 
 export async function setHidden({ db }: Change, { id, kind, hidden, post }: Subject, wanted: Hidden): Promise<void> {
   if (hidden === wanted) return
   const mark = { is_spam: wanted }
-  if (kind === 'comment') return void (await updateComment(db, id, mark))
+  if (kind === 'comment') return updateComment(db, id, mark)
   const board = post?.boardId ? await findBoard(db, post.boardId) : undefined
   await updatePost(db, id, { ...mark, display: wanted === SHOWN ? (board?.display ?? 1) : 0 })
 }

@@ -170,7 +170,7 @@ export const similar = operation({
   },
 })
 
-async function postsShown(ctx: CachedContext, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
+export async function postsShown(ctx: CachedContext, rows: PostView[], asked: VotesAsked): Promise<Post[]> {
   const voters = await votersOf(ctx, rows, asked)
   const taken = await takenAmong(ctx, rows)
   const viewer = await viewerOf(ctx)

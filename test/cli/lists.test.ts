@@ -151,6 +151,7 @@ it('every list with pages declares its order, or has one of its own and says so'
   expect(lists.length).toBeGreaterThan(10)
   expect(lists.filter(({ input }) => !('created' in input.properties)).map(({ id }) => id)).toEqual([
     'notifications.list', // newest first
+    'search.find', // the best first
     'posts.followers', // those whose accounts are oldest first
     'roadmaps.list',
     'mails.suppressed', // the latest first

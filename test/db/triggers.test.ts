@@ -34,7 +34,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0046_report_news': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
   '0047_followed_posts': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
   '0048_decided': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
-  '0049_quiet_hours': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
+  '0049_comment_search': { sqlite: 'c125ba77ec1d0acb', postgres: '8fb9fcc811e777b9' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
-import { indexMissing } from '../../src/db/search.js'
+import { indexMissing } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import { everyPage } from '../../src/service/lib/everypage.js'
 import * as posts from '../../src/service/posts.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { SORTS } from '../../src/db/posts/order.js'
-import { indexMissing } from '../../src/db/search.js'
+import { indexMissing } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import { decide } from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'

@@ -37,6 +37,8 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
   posts: ['posts', 'votes', 'comments', 'boards'],
   post_search: ['posts'],
+  comment_search: ['comments'],
+  indexed_comments: ['comments'],
   post_moves: ['posts', 'users'], // who moved a post is erased with the account
   votes: ['votes'],
   comments: ['comments'],

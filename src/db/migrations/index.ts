@@ -47,7 +47,7 @@ import { up as mentions } from './0045_mentions.js'
 import { up as reportNews } from './0046_report_news.js'
 import { up as followedPosts } from './0047_followed_posts.js'
 import { up as decided } from './0048_decided.js'
-import { up as quietHours } from './0049_quiet_hours.js'
+import { up as commentSearch } from './0049_comment_search.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -102,5 +102,5 @@ export const migrations: Record<string, Migration> = {
   '0046_report_news': { up: reportNews },
   '0047_followed_posts': { up: followedPosts },
   '0048_decided': { up: decided },
-  '0049_quiet_hours': { up: quietHours },
+  '0049_comment_search': { up: commentSearch },
 }

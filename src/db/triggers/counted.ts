@@ -109,7 +109,15 @@ const posts = (engine: Engine): Trigger[] => [
     name: 'posts_unsearched',
     on: 'posts',
     after: 'delete',
-    run: `delete from post_search where ${engine === 'postgres' ? 'number' : 'rowid'} = old.number`,
+    run: `delete from post_search where ${searchKey(engine)} = old.number`,
+  },
+  // Another writer than this program does not know the words: search must not find what was there before
+  {
+    name: 'posts_reworded',
+    on: 'posts',
+    after: 'update of title, "contentMarkdown"',
+    when: `new.title <> old.title or ${differs('"contentMarkdown"')}`,
+    run: `delete from post_search where ${searchKey(engine)} = new.number`,
   },
   // A trigger numbers new posts, so that no writer can forget to. A number is never used again.
   {
@@ -189,6 +197,29 @@ const commentsByStatement = (): Trigger[] => {
   ]
 }
 
+const searchKey = (engine: Engine) => (engine === 'postgres' ? 'number' : 'rowid')
+
+/** The same of comments as of posts: what is gone or was changed by another writer is not found. */
+const searched = (engine: Engine): Trigger[] => {
+  const unindexed = (id: string) =>
+    `delete from comment_search where ${searchKey(engine)} = (select number from indexed_comments where comment_id = ${id})`
+  return [
+    {
+      name: 'comments_unsearched',
+      on: 'comments',
+      after: 'delete',
+      run: `${unindexed('old.id')}; delete from indexed_comments where comment_id = old.id`,
+    },
+    {
+      name: 'comments_reworded',
+      on: 'comments',
+      after: 'update of body',
+      when: 'new.body <> old.body',
+      run: unindexed('new.id'),
+    },
+  ]
+}
+
 /** The history of a post. The ids may be of rows that are gone. */
 const moves: Trigger[] = [
   ['roadmap', 'roadmap_id'],
@@ -209,5 +240,6 @@ export const countingTriggers = (engine: Engine): readonly Trigger[] => [
   ...posts(engine),
   ...votes(engine),
   ...(engine === 'postgres' ? commentsByStatement() : comments()),
+  ...searched(engine),
   ...moves,
 ]

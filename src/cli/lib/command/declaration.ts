@@ -13,12 +13,13 @@ import type { View } from './view.js'
 /** Other words for verbs, as in a shell. */
 const ALIASES: Readonly<Record<string, string>> = { list: 'ls', delete: 'rm' }
 
-/** Adds a command with its flags and its help to its branch. */
+/** Adds a command with its flags and its help to its branch. Where its usage has no verb, it is the branch itself. */
 export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out, Row>): Command {
   const { usage, summary = op.summary, output } = view
-  const leaf = parent
-    .command(usage.replaceAll(/(\w+):(\w+)/g, '$2'), { hidden: view.replaced ?? false })
-    .description(summary)
+  const shown = usage.replaceAll(/(\w+):(\w+)/g, '$2')
+  const leaf = /^[<[]/.test(shown)
+    ? parent.arguments(shown)
+    : parent.command(shown, { hidden: view.replaced ?? false }).description(summary)
   for (const option of shape.options) leaf.addOption(option)
   declareFlags(leaf, view, shape)
   if (view.fixes) setFixes(leaf, view.fixes)

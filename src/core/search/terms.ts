@@ -1,0 +1,52 @@
+import { folded, MARKS, MAX_LENGTH, pairsOf, WORDS_AND_RUNS, wordsInOrder } from '../words.js'
+import { stemOf } from './stem.js'
+
+/** Words of a query that count. */
+const MAX_TERMS = 16
+/** Pairs of letters of one term. */
+const MAX_PAIRS = 16
+
+/** What the index may have for a word. */
+export interface Token {
+  text: string
+  /** Whether it only begins so. */
+  isStart: boolean
+}
+
+/** A word of a query, or letters without spaces in scripts that have none. */
+export interface Term {
+  word: string
+  /** A text has the term if it has all tokens of one of these. */
+  any: readonly (readonly Token[])[]
+  /** The same of titles. */
+  inTitle: readonly (readonly Token[])[]
+}
+
+const exact = (text: string): Token => ({ text, isStart: false })
+/** A single letter matches only itself, as half of all words begin with it. */
+const start = (text: string): Token => ({ text, isStart: text.length > 1 })
+
+/** The terms of a text, each once. Their texts have neither spaces nor quotation marks. */
+export const termsOf = (text: string): Term[] =>
+  [...new Set(folded(text.replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '')).match(WORDS_AND_RUNS) ?? [])]
+    .slice(0, MAX_TERMS)
+    .map((word) => termOf(word.slice(0, MAX_LENGTH).toWellFormed()))
+
+function termOf(word: string): Term {
+  const pairs = pairsOf(word).slice(0, MAX_PAIRS)
+  const isSpaced = wordsInOrder(word).length === 1 // a word between spaces, or a single sign
+  const stem = stemOf(word)
+  const whole = isSpaced ? [[start(word)]] : []
+  const stems = isSpaced ? [[exact(MARKS.stem + stem)], ...(stem === word ? [] : [[exact(stem)]])] : []
+  const inside = pairs.length > 0 ? [pairs.map((pair) => exact(MARKS.pair + pair))] : []
+  const titleOf = (text: string) => MARKS.title + text
+  return {
+    word,
+    any: [...whole, ...(pairs.length > 0 ? [] : stems), ...inside],
+    inTitle: [
+      ...(isSpaced ? [[{ text: titleOf(word), isStart: word.length > 1 }]] : []),
+      ...(isSpaced && stem !== word ? [[exact(titleOf(stem))]] : []),
+      ...(pairs.length > 0 ? [pairs.map((pair) => exact(titleOf(pair)))] : []),
+    ],
+  }
+}

@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import { compiled } from './cache/compiled.js'
+import { conditionsOf, conditionsOn, type Conditions, type PostFilter } from './posts/filter.js'
+import { ledBy, newestOf } from './posts/read.js'
+import { NAMES, OTHERS, type PostView } from './posts/row.js'
+import { commentIndex, keysIn } from './search.js'
+import type { Db } from './tables.js'
+
+/** What ranks a post. */
+export interface PostHit {
+  number: number
+  postId: string
+  title: string
+  /** The beginning of its text. */
+  text: string
+  votesCount: number
+  createdAt: string
+}
+
+/** A comment that was found, with its post. */
+export interface CommentHit extends PostHit {
+  id: string
+  writtenAt: string
+  authorId: string | null
+  authorName: string | null
+  authorUsername: string | null
+  authorAvatar: string | null
+}
+
+/** Characters of a text that are read to rank it. */
+const READ = 4000
+
+const COLUMNS = sql.raw(
+  `posts.number, posts."postId", posts.title, substr(coalesce(posts."contentMarkdown", ''), 1, ${READ}) as text, posts."votesCount", posts."createdAt"`,
+)
+
+/** The newest posts that pass a filter, and have what `match` says. */
+export async function postHits(
+  db: Db,
+  filter: PostFilter,
+  match: string | undefined,
+  most: number,
+): Promise<PostHit[]> {
+  const conditions = conditionsOf(db, filter)
+  if (!conditions) return []
+  if (match === undefined)
+    return compiled(db, `newestHits ${most}`, conditions, (given) => ({
+      compile: () => sql<PostHit>`select ${COLUMNS} from (${newestOf(given, most)}) as posts order by posts."createdAt" desc, posts."postId" desc`.compile(db), // prettier-ignore
+    }))
+  const led: Conditions = { words: [match], ...conditions }
+  return compiled(db, `postHits ${most}`, led, (given) => ({
+    compile: () =>
+      sql<PostHit>`select ${COLUMNS} from ${ledBy(db, given, { created: 'desc', most })} order by posts.number desc`.compile(
+        db,
+      ),
+  }))
+}
+
+/** Those of some numbers that pass a filter. */
+export async function hitsNumbered(db: Db, filter: PostFilter, numbers: readonly number[]): Promise<PostHit[]> {
+  const conditions = conditionsOf(db, filter)
+  if (!conditions) return []
+  return compiled(db, 'hitsNumbered', { ...conditions, numbers }, ({ numbers: given, ...where }) => ({
+    compile: () =>
+      sql<PostHit>`select ${COLUMNS} from posts where ${sql.join([sql`posts.number in (${sql.join(given)})`, ...conditionsOn(db, where)], sql` and `)} order by posts.number`.compile(
+        db,
+      ),
+  }))
+}
+
+/** Which comments a reader may see. */
+export interface Readable {
+  internal: boolean
+  spam: boolean
+  viewer: string | null
+}
+
+/** The newest comments that have what `match` says, on posts that pass a filter. */
+export async function commentHits(
+  db: Db,
+  filter: PostFilter,
+  { internal, spam, viewer }: Readable,
+  match: string,
+  most: number,
+): Promise<CommentHit[]> {
+  const conditions = conditionsOf(db, filter)
+  if (!conditions) return []
+  const name = `commentHits ${most} ${internal} ${spam} ${viewer !== null}`
+  return compiled(
+    db,
+    name,
+    { ...conditions, match, viewer: viewer ?? undefined },
+    ({ match: given, viewer: own, ...where }) => {
+      const keys = keysIn(commentIndex(db), given, { created: 'desc', most })
+      const conditionsOfComments = [
+        sql`indexed_comments.number = found.post`,
+        sql`comments.id = indexed_comments.comment_id`,
+        sql`posts."postId" = comments.post_id`,
+        ...(internal ? [] : [sql`comments.is_internal = 0`]),
+        ...(spam ? [] : [own === undefined ? sql`comments.is_spam = 0` : sql`(comments.is_spam = 0 or comments.author_id = ${own})`]), // prettier-ignore
+        ...conditionsOn(db, where),
+      ]
+      return {
+        compile: () =>
+          sql<CommentHit>`select posts.number, posts."postId", posts.title, substr(comments.body, 1, ${sql.lit(READ)}) as text, posts."votesCount", posts."createdAt",
+            comments.id, comments.created_at as "writtenAt", comments.author_id as "authorId",
+            users.name as "authorName", users.username as "authorUsername", users.avatar as "authorAvatar"
+          from (${keys}) as found cross join indexed_comments cross join comments cross join posts
+          left join users on users."userId" = comments.author_id
+          where ${sql.join(conditionsOfComments, sql` and `)} order by indexed_comments.number desc`.compile(db),
+      }
+    },
+  )
+}
+
+/** Posts by their numbers. */
+export const postsNumbered = async (db: Db, numbers: readonly number[]): Promise<PostView[]> =>
+  numbers.length === 0
+    ? []
+    : compiled(db, 'postsNumbered', { numbers }, (given) => ({
+        compile: () => sql<PostView>`${NAMES} from posts ${OTHERS} where posts.number in (${sql.join(given.numbers)}) order by posts.number`.compile(db), // prettier-ignore
+      }))

@@ -1,0 +1,126 @@
+import type { SearchQuery } from '../../core/search/grammar.js'
+import { foldedText, phrasePattern } from '../../core/search/marks.js'
+import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
+import { termsOf, type Term } from '../../core/search/terms.js'
+import { wordsInOrder } from '../../core/words.js'
+import type { PostFilter } from '../../db/posts/filter.js'
+import { matchOfTerms } from '../../db/search.js'
+import {
+  commentHits,
+  hitsNumbered,
+  postHits,
+  type CommentHit,
+  type PostHit,
+  type Readable,
+} from '../../db/searchhits.js'
+import type { Db } from '../../db/tables.js'
+
+/** Hits that are ranked: what has the words in the title fills them first. */
+export const MOST_HITS = 200
+/** Of a title, of a text or of a comment with the words, so many of the newest are looked at. */
+const MOST_LOOKED = 1000
+/** Of posts with one of the words, so many for each of the rarest. */
+const MOST_OF_WORD = 200
+/** With fewer, posts with some of the words follow. */
+const FEW = 10
+/** Words that are looked for one by one. */
+const MOST_WORDS = 6
+
+export interface Hit extends PostHit {
+  foundIn: FoundIn
+  match: Match
+  comment?: CommentHit
+  rank: number
+}
+
+interface Search {
+  db: Db
+  filter: PostFilter
+  query: SearchQuery
+  readable: Readable
+  now: number
+}
+
+export interface Found {
+  /** The best first. */
+  hits: Hit[]
+  /** Whether more posts have the words, and were not looked at. */
+  isCapped: boolean
+  /** The words that were looked for, to mark. */
+  words: string[]
+}
+
+/** The best hits of a query. */
+export async function findHits({ db, filter, query, readable, now }: Search): Promise<Found> {
+  const asked = [query.text, ...query.phrases].join(' ')
+  const terms = termsOf(asked)
+  const words = terms.map(({ word }) => word)
+  const test = testOf(query)
+  const hits = new Map<number, Hit>()
+  let isCapped = false
+  const add = (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match | undefined, share = 1) => {
+    isCapped ||= rows.length >= MOST_LOOKED
+    for (const row of rows) {
+      const how = test(row) ? match(row) : undefined
+      if (how === undefined) continue
+      const hit: Hit = { ...row, foundIn, match: how, rank: rankOf({ ...row, foundIn, match: how, share }, now), ...('id' in row && { comment: row as CommentHit }) } // prettier-ignore
+      if (hit.rank > (hits.get(row.number)?.rank ?? -Infinity)) hits.set(row.number, hit)
+    }
+  }
+  const done = (): Found => ({
+    hits: [...hits.values()].toSorted((one, other) => other.rank - one.rank || other.number - one.number).slice(0, MOST_HITS), // prettier-ignore
+    isCapped: isCapped || hits.size > MOST_HITS,
+    words,
+  })
+  if (query.numbers.length > 0) {
+    const rows = await hitsNumbered(db, filter, query.numbers)
+    const hasWords = (row: PostHit) => words.every((word) => foldedText(`${row.title} ${row.text}`).includes(word))
+    add(rows.filter(hasWords), 'title', () => 'all')
+    return done()
+  }
+  if (terms.length === 0) {
+    add(await postHits(db, filter, undefined, MOST_LOOKED), 'title', () => 'all')
+    return done()
+  }
+  const inOrder = wordsInOrder(asked)
+  const side = inOrder.length > 1 ? phrasePattern(inOrder, { isOpen: true }) : undefined
+  const besideIn = (text: string): Match => (side === undefined || side.test(foldedText(text)) ? 'phrase' : 'all')
+  const without = query.without.flatMap((text) => (wordsInOrder(text).length === 1 ? wordsInOrder(text) : []))
+  const match = (of: (term: Term) => Term['any'], some = terms) => matchOfTerms(db, { all: some.map(of), without })
+
+  add(await postHits(db, filter, match(({ inTitle }) => inTitle), MOST_LOOKED), 'title', ({ title }) => besideIn(title)) // prettier-ignore
+  if (hits.size >= MOST_HITS) return done()
+  add(await postHits(db, filter, match(({ any }) => any), MOST_LOOKED), 'text', ({ text }) => besideIn(text)) // prettier-ignore
+  if (hits.size >= MOST_HITS) return done()
+  add(await commentHits(db, filter, readable, match(({ any }) => any), MOST_LOOKED), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
+  if (hits.size < FEW && terms.length > 1 && query.phrases.length === 0) await addSome()
+  return done()
+
+  async function addSome(): Promise<void> {
+    const parts = await Promise.all(
+      terms.slice(0, MOST_WORDS).map(async (term) => ({ term, rows: await postHits(db, filter, match(({ any }) => any, [term]), MOST_OF_WORD) })), // prettier-ignore
+    )
+    const weights = parts.map(({ rows }) => (rows.length === 0 ? 1 : 1 / Math.log2(2 + rows.length)))
+    const all = weights.reduce((sum, weight) => sum + weight, 0)
+    const shares = new Map<number, { row: PostHit; share: number }>()
+    for (const [index, { rows }] of parts.entries())
+      for (const row of rows) shares.set(row.number, { row, share: (shares.get(row.number)?.share ?? 0) + (weights[index] ?? 0) / all }) // prettier-ignore
+    for (const { row, share } of shares.values()) {
+      const title = foldedText(row.title)
+      add([row], words.some((word) => title.includes(word)) ? 'title' : 'text', () => 'some', share)
+    }
+  }
+}
+
+/** What words alone do not tell of a post or a comment. */
+function testOf({ phrases, without, votes }: SearchQuery): (row: PostHit) => boolean {
+  const patterns = phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
+  const refused = without.map((text) => phrasePattern(wordsInOrder(text)))
+  const { min = 0, max = Infinity } = votes
+  return (row) => {
+    if (row.votesCount < min || row.votesCount > max) return false
+    if (patterns.length === 0 && refused.length === 0) return true
+    const text = foldedText(`${row.title} \n ${row.text}`)
+    return patterns.every((pattern) => pattern.test(text)) && !refused.some((pattern) => pattern.test(text))
+  }
+}

@@ -1,0 +1,92 @@
+import type { SearchQuery } from '../../core/search/grammar.js'
+import { isId } from '../../core/ids.js'
+import { slugOf } from '../../core/slugs.js'
+import { findBoard } from '../../db/boards.js'
+import { listRoadmaps, findRoadmap } from '../../db/roadmaps.js'
+import type { PostFilter } from '../../db/posts/filter.js'
+import { can } from './access.js'
+import type { CachedContext } from './context.js'
+import { NONE } from './named.js'
+import { findPerson } from './people.js'
+import { viewerOf } from './sessions.js'
+
+/** A filter with that of a query, and the parts of the query that name nothing: then it finds nothing. */
+export interface Narrowed {
+  filter: PostFilter
+  unknown: string[]
+}
+
+/** Roadmaps that `is:open` looks at. */
+const MOST_ROADMAPS = 90
+
+/** Narrows a filter to what a query says beside its words. It throws for nothing that was typed. */
+export async function narrowed(ctx: CachedContext, filter: PostFilter, query: SearchQuery): Promise<Narrowed> {
+  const unknown: string[] = query.tag.map((tag) => `tag:${tag}`)
+  const resolved = async <T>(
+    name: string,
+    given: readonly string[],
+    find: (text: string) => Promise<T | undefined>,
+  ) => {
+    const found: T[] = []
+    for (const text of given) {
+      const one = await find(text)
+      if (one === undefined) unknown.push(`${name}:${text}`)
+      else found.push(one)
+    }
+    return found
+  }
+  const boards = await resolved('board', query.board, (text) => boardNamed(ctx, text))
+  const roadmaps = await resolved('status', query.status, (text) => roadmapNamed(ctx, text))
+  const authors = await resolved('author', query.author, async (text) => (await findPerson(ctx, text))?.userId)
+  const own = query.is.includes('mine') ? await viewerOf(ctx) : undefined
+  if (own === null) unknown.push('is:mine')
+  const people = new Set([filter.author, ...authors, own ?? undefined].filter((id) => id !== undefined))
+  const open = query.is.includes('open') ? await openRoadmaps(ctx) : undefined
+  const [since, until] = [later(filter.since, query.since), earlier(filter.until, query.until)]
+  const places =
+    filter.boards.length === 0 ? boards : boards.length === 0 ? filter.boards : common(filter.boards, boards)
+  const stages = [filter.roadmaps, roadmaps.length > 0 ? roadmaps : undefined, open].filter((ids) => ids !== undefined)
+  const isNothing = unknown.length > 0 || people.size > 1 || (places.length === 0 && boards.length > 0)
+  const [author] = people
+  return {
+    unknown,
+    filter: {
+      ...filter,
+      boards: places,
+      roadmaps: isNothing ? [] : stages.length === 0 ? undefined : stages.reduce(common),
+      author,
+      since,
+      until,
+    },
+  }
+}
+
+const common = <T>(some: readonly T[], others: readonly T[]): readonly T[] => some.filter((one) => others.includes(one))
+const later = (one: string | undefined, other: string | undefined) => (one ?? '') > (other ?? '') ? one : (other ?? one) // prettier-ignore
+const earlier = (one: string | undefined, other: string | undefined) => one !== undefined && (other === undefined || one < other) ? one : other // prettier-ignore
+
+/** The id of a board by url, id or name; null for "none". */
+async function boardNamed({ db, actor }: CachedContext, text: string): Promise<string | null | undefined> {
+  const board = await urlsOf(text, (url) => findBoard(db, url))
+  if (!board) return text.toLowerCase() === NONE ? null : undefined
+  return board.display === 1 || can(actor, 'board:read') ? board.boardId : undefined
+}
+
+async function roadmapNamed({ db, actor }: CachedContext, text: string): Promise<string | null | undefined> {
+  const roadmap = await urlsOf(text, (url) => findRoadmap(db, url))
+  if (!roadmap) return text.toLowerCase() === NONE && can(actor, 'roadmap:read') ? null : undefined
+  return roadmap.display === 1 || can(actor, 'roadmap:read') ? roadmap.id : undefined
+}
+
+/** A name is found by the url that is made of it. */
+async function urlsOf<T>(text: string, find: (url: string) => Promise<T | undefined>): Promise<T | undefined> {
+  if (isId(text)) return find(text)
+  return (await find(text.toLowerCase())) ?? find(await slugOf(text))
+}
+
+/** Every roadmap but the last public one, where posts end. Which private one a post is on, nobody learns from it. */
+async function openRoadmaps({ db }: CachedContext): Promise<readonly (string | null)[]> {
+  const all = await listRoadmaps(db, { visibility: ['public', 'private'] }, { limit: MOST_ROADMAPS })
+  const last = all.findLast(({ display }) => display === 1)
+  return [null, ...all.filter(({ id }) => id !== last?.id).map(({ id }) => id)]
+}

@@ -1,0 +1,214 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { parseQuery } from '../../src/core/search/grammar.js'
+import { backfill, indexMissing, unindexed } from '../../src/db/searchindex.js'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import { assertProperty } from '../support/properties.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+interface Hit {
+  post: { title: string; number: number }
+  found_in: string
+  match: string
+  title_marks: { from: number; to: number }[]
+  excerpt: string
+  excerpt_marks: { from: number; to: number }[]
+  comment?: { id: string; author: { username: string } }
+}
+
+async function filled(engine: Engine) {
+  const site = await makeSite(engine)
+  await site.owner()
+  for (const name of ['Ideas', 'Secret']) await site.call(boards.create, { name, display: name === 'Ideas' })
+  for (const name of ['Planned', 'Shipped']) await site.call(roadmaps.create, { name, display: true })
+  const write = async (title: string, contentMarkdown = '', more: object = {}) =>
+    (await site.call(posts.create, { title, contentMarkdown, ...more })).post
+  const look = async (query: string, token?: string, more = '') => {
+    const { body, status } = await site.http(`GET /search?query=${encodeURIComponent(query)}${more}`, { token })
+    expect([query, status]).toEqual([query, 200])
+    return body as { hits: Hit[]; unknown: string[]; is_capped?: boolean; page_info: { has_next_page: boolean; end_cursor: string | null } } // prettier-ignore
+  }
+  const titles = async (query: string, token?: string) => (await look(query, token)).hits.map(({ post }) => post.title)
+  return { site, write, look, titles }
+}
+
+describe.each(engines)('a search on %s', (engine) => {
+  it('finds titles before texts before comments, and phrases before words, and marks them', async () => {
+    const { site, write, look, titles } = await filled(engine)
+    const inComment = await write('Colours')
+    await site.call(comments.create, { post_id: inComment.postId, body: 'A **dark mode** would help my eyes.' })
+    await write('Appearance', 'In the evening a dark, quiet mode.')
+    await write('Themes', `${'Something else first. '.repeat(30)}\n\nI want a dark mode at night.`)
+    await write('Mode that is dark')
+    await write('Dark mode')
+    await write('Light mode')
+    await write('Export')
+    expect(await titles('dark mode')).toEqual([
+      'Dark mode',
+      'Mode that is dark',
+      'Themes',
+      'Appearance',
+      'Colours',
+      'Light mode',
+    ])
+    const { hits } = await look('dark mode')
+    expect(hits.map(({ found_in: place, match }) => `${place} ${match}`)).toEqual([
+      'title phrase',
+      'title all',
+      'text phrase',
+      'text all',
+      'comment phrase',
+      'title some',
+    ])
+    expect(hits[0]?.title_marks).toEqual([
+      { from: 0, to: 4 },
+      { from: 5, to: 9 },
+    ])
+    for (const { excerpt, excerpt_marks: marks } of hits.slice(2, 5))
+      expect(marks.map(({ from, to }) => excerpt.slice(from, to))).toEqual(['dark', 'mode'])
+    expect(hits[2]?.excerpt).toMatch(/^….*I want a dark mode at night\.$/)
+    expect(hits[4]).toMatchObject({ comment: { author: { username: expect.any(String) } }, excerpt: 'A dark mode would help my eyes.' }) // prettier-ignore
+    expect(await titles('"dark mode"')).toEqual(['Dark mode', 'Themes', 'Colours'])
+    expect(await titles('dark -night')).toEqual(['Dark mode', 'Mode that is dark', 'Appearance', 'Colours'])
+    for (const post of await titles('mode')) expect(['Export']).not.toContain(post)
+    const [first] = (await look('dark mode', undefined, '&limit=1')).hits
+    const second = await look('dark mode', undefined, '&limit=2&page=2')
+    expect([first?.post.title, ...second.hits.map(({ post }) => post.title)]).toEqual(['Dark mode', 'Themes', 'Appearance']) // prettier-ignore
+    const after = await look('dark mode', undefined, `&limit=2&after=${second.page_info.end_cursor}`)
+    expect([after.hits.map(({ post }) => post.title), after.page_info.has_next_page]).toEqual([['Colours', 'Light mode'], false]) // prettier-ignore
+  })
+
+  it('is limited by what its query says, and never refused', async () => {
+    const { site, write, look, titles } = await filled(engine)
+    site.clock.now = new Date('2026-03-01T10:00:00Z')
+    const old = await write('Old export', '', { boardId: 'ideas' })
+    site.clock.now = new Date('2026-04-01T10:00:00Z')
+    const shipped = await write('Shipped export')
+    await site.call(posts.update, { id: shipped.postId, roadmapId: 'shipped', partial: true })
+    const eve = await site.member()
+    await site.http('POST /posts', { token: eve.token, body: { title: 'Export of Eve' } })
+    await site.http('POST /votes', { token: eve.token, body: { postId: old.postId } })
+    const all = (await titles('export')).toSorted()
+    expect(all).toEqual(['Export of Eve', 'Old export', 'Shipped export'])
+    for (const [query, found] of [
+      ['export board:ideas', ['Old export']],
+      ['export board:Ideas', ['Old export']],
+      ['export board:none -eve', ['Shipped export']],
+      ['export status:shipped', ['Shipped export']],
+      ['is:open export -eve', ['Old export']],
+      ['export votes:>1', ['Old export']],
+      ['votes:2..5', ['Old export']],
+      ['export votes:1', ['Export of Eve', 'Shipped export']],
+      ['export before:2026-03-02', ['Old export']],
+      ['after:2026-04 status:shipped', ['Shipped export']],
+      [`#${old.number}`, ['Old export']],
+      [`#${old.number} shipped`, []],
+      ['nothing votes:many', []],
+      ['export tag:ui', []],
+      ['export board:nowhere', []],
+      ['export author:nobody', []],
+      ['export is:mine', []],
+      ['export votes:many', all],
+    ] as const)
+      expect([query, (await titles(query)).toSorted()]).toEqual([query, found])
+    expect(await titles('export is:mine', eve.token)).toEqual(['Export of Eve'])
+    expect((await look('export board:nowhere tag:x status:y')).unknown).toEqual(['tag:x', 'board:nowhere', 'status:y'])
+    for (const query of [
+      '',
+      ' ',
+      '"',
+      '-',
+      '-x',
+      '""',
+      ':',
+      'board:',
+      '#0',
+      '"'.repeat(400),
+      "'; drop",
+      'a AND',
+      '* ^ {}',
+      '\ud83d'.toWellFormed(),
+      'é'.repeat(500),
+    ])
+      // prettier-ignore
+      await look(query)
+  })
+
+  it('shows nobody what they may not read', async () => {
+    const { site, write, titles } = await filled(engine)
+    const member = await site.member()
+    await write('Zebra of the team', '', { boardId: 'secret' })
+    const post = await write('Animals')
+    await site.call(comments.create, { post_id: post.postId, body: 'A zebra, internally.', is_internal: true })
+    const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'A giraffe.' })
+    expect(await titles('zebra', member.token)).toEqual([])
+    expect(await titles('zebra', (await site.member(['board:read'])).token)).toEqual(['Zebra of the team'])
+    expect(await titles('zebra', (await site.member(['comment:view_internal'])).token)).toEqual(['Animals'])
+    expect(await titles('giraffe')).toEqual(['Animals'])
+    await site.call(comments.update, { post_id: post.postId, comment_id: activity.id, is_spam: true, partial: true })
+    expect(await titles('giraffe')).toEqual([])
+    expect(await titles('giraffe', (await site.member(['comment:update:any'])).token)).toEqual(['Animals'])
+  })
+
+  it('follows every change, and doctor names what another program wrote', async () => {
+    const { site, write, titles } = await filled(engine)
+    const post = await write('Quokka', 'wombat')
+    const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'A numbat.' })
+    await site.call(comments.update, { post_id: post.postId, comment_id: activity.id, body: 'A bilby.' })
+    await site.call(posts.update, { id: post.postId, contentMarkdown: 'dingo', partial: true })
+    const found = async (...words: string[]) => Promise.all(words.map(async (word) => (await titles(word)).length))
+    expect(await found('quokka', 'wombat', 'dingo', 'numbat', 'bilby')).toEqual([1, 0, 1, 0, 1])
+    await sql`update comments set body = 'An emu.'`.execute(site.db)
+    await sql`update posts set title = 'Echidna'`.execute(site.db)
+    expect(await found('quokka', 'bilby', 'echidna', 'emu')).toEqual([0, 0, 0, 0])
+    expect([await unindexed(site.db, 'posts'), await unindexed(site.db, 'comments')]).toEqual([1, 1])
+    await indexMissing(site.db)
+    expect(await found('echidna', 'emu')).toEqual([1, 1])
+    await site.call(comments.remove, { post_id: post.postId, comment_id: activity.id })
+    expect(await found('emu')).toEqual([0])
+    await site.call(comments.create, { post_id: post.postId, body: 'An emu.' })
+    await sql`delete from comment_search`.execute(site.db)
+    await sql`delete from indexed_comments`.execute(site.db)
+    await sql`delete from post_search`.execute(site.db)
+    await sql`insert into search_backfill (kind, "after") values ('posts', ''), ('comments', '')`.execute(site.db)
+    await backfill(site.db)
+    expect(await found('echidna', 'emu')).toEqual([1, 1])
+    await site.call(posts.remove, { id: post.postId })
+    expect(await found('echidna', 'emu')).toEqual([0, 0])
+    expect(await sql`select 1 from indexed_comments`.execute(site.db)).toMatchObject({ rows: [] })
+  })
+
+  it('knows other forms of words, scripts without spaces, accents and width', async () => {
+    const { write, titles } = await filled(engine)
+    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer']) await write(title) // prettier-ignore
+    for (const [query, title] of [
+      ['export setting', 'Exported settings'],
+      ['exporting', 'Exported settings'],
+      ['モード', 'ダークモードを追加'],
+      ['色模', '深色模式'],
+      ['深', '深色模式'],
+      ['다크', '어두운다크모드'],
+      ['มืด', 'โหมดมืด'],
+      ['cafe', 'Café au lait'],
+      ['wide', 'Ｗｉｄｅ letters'],
+      ['Einstellung Benutzern', 'Einstellungen für Benutzer'],
+    ] as const)
+      expect([query, await titles(query)]).toEqual([query, [title]])
+  })
+})
+
+it('a query is read without an error, whatever it is', async () => {
+  const pieces = ['"', '-', ':', '#', 'is:', 'votes:', '>', '..', 'board:', ' ', 'é', '１', '2026-02-30', 'after:']
+  const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...pieces) }))
+  await assertProperty(
+    fc.asyncProperty(text, async (query) => {
+      const { phrases, without } = parseQuery(query)
+      expect([...phrases, ...without].join('')).not.toContain('"')
+    }),
+    { numRuns: 300 },
+  )
+})
