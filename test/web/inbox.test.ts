@@ -92,6 +92,19 @@ describe.each(engines)('the inbox on %s', (engine) => {
     expect((await site.events()).slice(-4).map(([action]) => action).toSorted()).toEqual(['comment.reopened', 'post.reopened', 'post.reopened', 'user.unblocked']) // prettier-ignore
   })
 
+  it('hides what else a blocked person wrote with one button', async () => {
+    const { author, wish, get, send } = await open(engine)
+    const made = [await wish('One'), await wish('Two'), await wish('Three')]
+    expect((await get('/dashboard')).text).not.toContain('by blocked users as spam')
+    await send('/dashboard', { one: `block ${versionOf(made[0]!)}` })
+    const { text } = await get('/dashboard')
+    expect(plain(text)).toContain('Hide 2 more by blocked users as spam')
+    const chosen = Array.from(text.matchAll(/type="hidden" name="chosen" value="([^"]+)"/g), ([, value = '']) => value)
+    const answer = await send('/dashboard', { chosen, verb: 'spam' })
+    expect(answer.headers.location).toMatch(/^\/dashboard\?done=decidedSpam\.2&undo=/)
+    expect([rowsIn((await get('/dashboard')).text), (await get('/dashboard', author.token)).status]).toEqual([0, 303])
+  })
+
   it('names each that could not be decided, with its reason, and keeps it chosen', async () => {
     const { site, owner, author, wish, get, send } = await open(engine)
     const made = await Promise.all(['One', 'Two', 'Three'].map(wish))
@@ -303,6 +316,9 @@ it('keys choose rows, do nothing in fields, are listed by ?, and can be switched
   await page.keyboard.press('e')
   await page.locator('.flash').waitFor()
   expect(await decisions(made.site)).toEqual(['post.kept'])
+  for (const key of ['x', 'j', 'x', 's']) await page.keyboard.press(key)
+  await expect.poll(() => page.innerText('main')).toContain('Nothing waits.')
+  expect(await page.innerText('.flash'), 'a key is for all that are chosen').toContain('2 hidden as spam.')
 })
 
 it('ten reported posts are decided without a script in ten clicks and one button', async () => {

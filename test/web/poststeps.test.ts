@@ -48,6 +48,7 @@ describe.each(engines)('all posts of a filter on %s', (engine) => {
     expect([nowhere.status, nowhere.text.includes('Choose a status or a board first.')]).toEqual([422, true])
     const asked = await send(`${HOME}/move?board=ideas`, [['all', 'true'], ['ids', '#5'], ['to', AT], ['roadmapId', 'done']]) // prettier-ignore
     expect(asked.text).toContain('Change 120 posts?')
+    expect(asked.text).toContain('Status: Done')
     expect(asked.text).toContain('It takes 2 steps')
     expect(await totalOf({ roadmapIds: ['done'] })).toBe(0)
     const first = await send(...formOf(asked.text))
@@ -75,6 +76,7 @@ describe.each(engines)('all posts of a filter on %s', (engine) => {
     const [, gone = ''] = fields.find(([name]) => name === 'ids') ?? []
     await site.call(posts.remove, { id: gone.split('\n')[0] })
     const stopped = await send(to, [...fields, ['stop', 'yes']])
+    expect(stopped.text).toMatch(/<h1>[^]*100 of 120 posts[^]*<\/h1>/)
     expect([stopped.text.includes('100 posts are deleted.'), await totalOf({})]).toEqual([true, 20])
     const rest = await send(to, fields)
     expect([rest.text.includes('119 posts are deleted.'), await totalOf({})]).toEqual([true, 1])

@@ -33,63 +33,6 @@ for (const form of document.querySelectorAll('form.bulk')) {
   show()
 }
 
-// The browser holds the answer to a form that is only a question or a step by the address of the list: Back and a reload
-// lead there, and send nothing again.
-const passing = document.querySelector('[data-back]')
-if (passing instanceof HTMLElement) history.replaceState(history.state, '', passing.dataset.back)
-
-// One step of several is followed by the next, until somebody stops it.
-const nextStep = document.querySelector('form[data-steps]')
-if (nextStep instanceof HTMLFormElement) nextStep.requestSubmit()
-
-// A row of an order is dragged to the place of another. It sends the form of its buttons.
-/** @type {HTMLElement | undefined} */
-let dragged
-/** @type {HTMLElement[]} */
-const ordered = Array.from(document.querySelectorAll('[data-position]'))
-for (const row of ordered) {
-  row.draggable = true
-  row.addEventListener('dragstart', () => (dragged = row))
-  row.addEventListener('dragend', () => row.classList.remove('over'))
-  row.addEventListener('dragleave', () => row.classList.remove('over'))
-  row.addEventListener('dragover', (event) => {
-    if (!dragged || dragged === row) return
-    event.preventDefault() // it may be dropped here
-    row.classList.add('over')
-  })
-  row.addEventListener('drop', (event) => {
-    event.preventDefault()
-    const form = dragged?.querySelector('form')
-    if (!form) return
-    form.append(Object.assign(document.createElement('input'), { type: 'hidden', name: 'position', value: row.dataset.position })) // prettier-ignore
-    form.submit()
-  })
-}
-
-// The colour of the site, in both schemes, while it is typed.
-const accent = document.querySelector('input[data-accent]')
-if (accent instanceof HTMLInputElement)
-  accent.addEventListener('input', () => {
-    const [, digits] = /^#?([0-9a-f]{6}|[0-9a-f]{3})$/i.exec(accent.value.trim()) ?? []
-    if (digits === undefined) return
-    const hex = digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')
-    const before = document.querySelector('link[href*="/assets/accent/"]')
-    const link = document.createElement('link')
-    Object.assign(link, { rel: 'stylesheet', href: `${accent.dataset.accent}${hex.toLowerCase()}.css` })
-    link.addEventListener('load', () => before?.remove()) // the page has no moment without a colour
-    document.head.append(link)
-  })
-
-// Who leaves a form that is not saved is asked.
-for (const form of document.querySelectorAll('form[data-unsaved]')) {
-  let isChanged = false
-  form.addEventListener('input', () => (isChanged = true))
-  form.addEventListener('submit', () => (isChanged = false))
-  addEventListener('beforeunload', (event) => {
-    if (isChanged) event.preventDefault()
-  })
-}
-
 // Keys of the team: one letter, never in a field, and none after they were switched off. Each presses what the page has.
 const KEYS_OFF = 'feedbackctl-keys-off'
 /** @type {HTMLElement[]} */
@@ -132,6 +75,11 @@ document.addEventListener('keydown', (event) => {
   if (document.querySelector('dialog[open]')) return
   if (key === 'Enter' && target instanceof Element && target.matches('.pick input, .each input'))
     return event.preventDefault()
+  if (/^Arrow(Up|Down)$/.test(key) && target instanceof Element && target.matches('.menu button')) {
+    const next = key === 'ArrowUp' ? target.previousElementSibling : target.nextElementSibling
+    if (next instanceof HTMLButtonElement) next.focus()
+    return event.preventDefault()
+  }
   if (areOff()) return
   if (key === 'X')
     keyRows[current]?.querySelector('.pick input')?.dispatchEvent(new MouseEvent('click', { shiftKey: true, bubbles: true })) // prettier-ignore
@@ -141,11 +89,16 @@ document.addEventListener('keydown', (event) => {
     // From elsewhere, the first key goes to the row itself
     goTo(current + (isThere ? (key === 'j' ? 1 : -1) : 0), { focus: true })
   } else {
-    const name = `[data-key=${CSS.escape(key)}]`
-    const pressed = keyRows[current]?.querySelector(name) ?? document.querySelector(`:not([data-row] *)${name}`)
+    const is = `=${CSS.escape(key)}]`
+    // Rows that are chosen come before the current one
+    const pressed =
+      (document.querySelector('.pick :checked') && document.querySelector(`[data-many${is}`)) ??
+      keyRows[current]?.querySelector(`[data-key${is}`) ??
+      document.querySelector(`:not([data-row] *)[data-key${is}`)
     if (!(pressed instanceof HTMLElement)) return
-    if (pressed.matches('textarea')) pressed.focus()
+    if (pressed.matches('textarea, select')) pressed.focus()
     else pressed.click()
+    if (pressed.matches('.pick input')) goTo(current, { focus: true }) // or the next j would stay here
     if (pressed.matches('summary')) pressed.parentElement?.querySelector('button')?.focus()
   }
   event.preventDefault()

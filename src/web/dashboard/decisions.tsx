@@ -40,7 +40,7 @@ export interface Decidable {
 }
 
 /** The id, and the version that was shown. If the text has changed since, the decision is refused. */
-const valueOf = ({ id, updated_at: version }: Decidable): string => `${id} ${version}`
+export const valueOf = ({ id, updated_at: version }: Decidable): string => `${id} ${version}`
 
 /** The address of a row on its page. */
 export const anchorOf = (id: string): string => `row-${id}`
@@ -59,7 +59,13 @@ export function Decisions({ view, rows, hasEach = false, children }: DecisionsPr
       <div class="verbs" role="group" aria-label={t('decision.forChosen')}>
         <span>{t('decision.forChosen')}</span> <output data-count={t('decision.chosen', { count: 2 })} />
         {verbs.map((verb) => (
-          <button type="submit" class={`button ${VERBS[verb].kind}`} name="verb" value={verb}>
+          <button
+            type="submit"
+            class={`button ${VERBS[verb].kind}`}
+            name="verb"
+            value={verb}
+            data-many={VERBS[verb].key ?? '#'}
+          >
             {t(VERBS[verb].label)}
           </button>
         ))}

@@ -2,6 +2,7 @@ import type { Outcome } from '../../service/lib/bulk.js'
 import { withParameters } from '../kit/addresses.js'
 import type { Fields, View } from '../kit/page.js'
 import { Form, Hidden, Submit } from '../parts/form.js'
+import { FormsScript } from '../parts/formsscript.js'
 
 /** A post or comment that a form names, with the version that was shown, and what its row says of it. */
 export interface Item {
@@ -99,6 +100,7 @@ export function questionOf(
   const here = withParameters(view.url, {})
   const show = (
     <div class="narrow" data-back={href(back ?? here)}>
+      <FormsScript view={view} />
       <h1>{title}</h1>
       <ul>
         {kinds('post').map((post) => (

@@ -9,7 +9,6 @@ import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
-import { Select } from '../parts/filters.js'
 import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { Pager } from '../parts/pager.js'
@@ -19,11 +18,10 @@ import { AuthorFacts, Reports } from '../parts/reports.js'
 import { sectionsFor } from '../parts/sections.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
-import { waitsText } from '../parts/waits.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
 import { EachChoice } from './eachdecision.js'
+import { ByBlocked, daysOf, Filters, HOME, reasonOf } from './inboxfilters.js'
 
-const HOME = '/dashboard'
 const POSTS = '/dashboard/posts'
 /** The keys of the links of a row. */
 const WAYS = [
@@ -33,14 +31,12 @@ const WAYS = [
   ['#', 'action.delete'],
 ] as const
 const SIZE = 20
+/** What blocked people wrote that one button hides: as much as a change of many takes. */
+const MOST_BLOCKED = 100
 /** Days without a status after which a post is late. */
 const LATE = 7
 /** Characters of a text that are shown. */
 const SHOWN = 600
-const DAYS = ['7', '1', '30', '365'] as const
-
-const reasonOf = ({ query }: View) => service.REASONS.find((reason) => reason === query.reason)
-const daysOf = ({ query }: View): number => Number(DAYS.find((days) => days === query.days) ?? DAYS[0])
 
 /** People who cannot moderate are redirected to their first section. */
 async function load(view: LiveView) {
@@ -59,9 +55,12 @@ async function load(view: LiveView) {
   })
   if (found.items.length === 0 && found.total > 0)
     throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
+  const counts = await view.call(service.count, { days })
+  const isAbout = counts.reasons.blocked > 0 && reason === undefined && board === undefined
   return {
     ...found,
-    counts: await view.call(service.count, { days }),
+    counts,
+    blocked: isAbout ? (await view.call(service.list, { reasons: ['blocked'], limit: MOST_BLOCKED })).items : [],
     boards: await boardsWith(view, board),
     late: await lateOf(view),
     stages: view.may(movePosts) ? (await roadmapsWith(view)).rows : [],
@@ -80,7 +79,7 @@ export const inbox = page({
   isEntrance: true,
   load,
   title: ({ t }) => t('inbox.title'),
-  show(view, { items, total, total_pages: pages, counts, boards, stages, late: lateCount }) {
+  show(view, { items, total, total_pages: pages, counts, boards, stages, late: lateCount, blocked }) {
     const { t } = view
     const rows = items.map(rowOf)
     const isFiltered = reasonOf(view) !== undefined || view.query.board !== undefined
@@ -90,6 +89,7 @@ export const inbox = page({
           <KeyHelp view={view} keys={[...KEYS, ...WAYS]} />
         </Top>
         <Filters view={view} counts={counts} boards={boards} />
+        <ByBlocked view={view} rows={blocked.map(rowOf)} />
         <Unmet view={view} titles={new Map(items.map((item) => [item.id, titleOf(view, item)]))} />
         {items.length === 0 ? (
           <Empty title={t(isFiltered ? 'empty.filtered' : 'inbox.empty')}>
@@ -141,62 +141,6 @@ export const rowOf = ({ id, updated_at, may }: service.Item): Decidable => ({
 
 const titleOf = ({ t }: View, { kind, post: { title } }: service.Item): string =>
   kind === 'post' ? title : t('inbox.commentOn', { title })
-
-/** The reasons are links; the rest of the filter is a form that only its button and Enter send. */
-function Filters({ view, counts, boards }: FiltersProps) {
-  const { t, query } = view
-  const chosen = reasonOf(view)
-  const tab = (reason: (typeof service.REASONS)[number] | undefined, count: number) => (
-    <a
-      href={view.href(withParameters(view.url, { reason, page: undefined }))}
-      aria-current={reason === chosen ? 'true' : undefined}
-    >
-      {t(reason === undefined ? 'inbox.all' : `inbox.reason.${reason}`)}{' '}
-      <span class="count">{waitsText(view, count)}</span>
-    </a>
-  )
-  return (
-    <div class="filters">
-      <nav class="tabs" aria-label={t('inbox.reasons')}>
-        {tab(undefined, counts.total)}
-        {SHOWN_FIRST.filter((reason) => counts.reasons[reason] > 0 || reason === chosen).map((reason) =>
-          tab(reason, counts.reasons[reason]),
-        )}
-      </nav>
-      <details open={query.board !== undefined || query.days !== undefined}>
-        <summary class="button plain">{t('filter.title')}</summary>
-        <form action={view.href(HOME)}>
-          {chosen ? <input type="hidden" name="reason" value={chosen} /> : null}
-          <Select
-            name="board"
-            label={t('filter.board')}
-            all={t('filter.allBoards')}
-            of={boards.rows}
-            value={query.board}
-          />
-          <select name="days" aria-label={t('inbox.days')}>
-            {DAYS.map((days, index) => (
-              <option value={index === 0 ? '' : days} selected={Number(days) === daysOf(view)}>
-                {t('inbox.newFor', { count: Number(days) })}
-              </option>
-            ))}
-          </select>
-          <button type="submit" class="button plain">
-            {t('filter.apply')}
-          </button>
-        </form>
-      </details>
-    </div>
-  )
-}
-
-interface FiltersProps {
-  view: View
-  counts: { total: number; reasons: Record<(typeof service.REASONS)[number], number> }
-  boards: Awaited<ReturnType<typeof boardsWith>>
-}
-
-const SHOWN_FIRST = ['reported', 'new', 'edited', 'spam', 'blocked'] as const
 
 /** A post or comment that waits, and why. */
 function Waiting({ view, item, row, at, stages, next }: WaitingProps) {

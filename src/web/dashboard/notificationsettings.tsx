@@ -2,6 +2,7 @@ import { NOTIFICATION_TOPICS } from '../../core/notificationways.js'
 import * as service from '../../service/notificationsettings.js'
 import { action, page } from '../kit/page.js'
 import { Form, Submit, Summary } from '../parts/form.js'
+import { FormsScript } from '../parts/formsscript.js'
 import { WaysByTopic } from '../parts/notificationways.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
@@ -20,6 +21,7 @@ export const notifications = page({
       <>
         <Top view={view} title={t('notifications.title')} />
         <p>{t('ways.siteExplained')}</p>
+        <FormsScript view={view} />
         <Summary view={view} />
         <Form view={view} to={PATH} class="settings-form" data-unsaved="">
           <Version view={view} version={version} fresh={PATH} />

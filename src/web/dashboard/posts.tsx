@@ -26,7 +26,7 @@ import { assertTidy, roadmapsWith, boardsWith } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
 import { ActiveFilters, PostFilters } from '../parts/postfilters.js'
 import { askedOf } from '../parts/postquery.js'
-import { Failures, PostRows, Problem, type Rest } from '../parts/postrows.js'
+import { Failures, keysOf, PostRows, Problem, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
 import { questionOf } from './eachdecision.js'
 import { betweenSteps, isStep, MOST, stepDone } from './poststeps.js'
@@ -146,7 +146,10 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
     <>
       <Top view={view} title={t('nav.posts')} count={t('board.posts', { count: data.total })}>
         {data.rows.length > 0 && (data.places ?? view.may(moderation.decideMany)) ? (
-          <KeyHelp view={view} keys={KEYS} />
+          <KeyHelp
+            view={view}
+            keys={[...KEYS, ...keysOf(data.places !== undefined, view.may(moderation.decideMany))]}
+          />
         ) : null}
         <SavedViews view={view} path={HOME} saved={saved} opened={opened} filter={filter} />
       </Top>

@@ -1,10 +1,13 @@
 import type { ComponentChildren } from 'preact'
+import type { Key } from '../../core/catalogue.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
 import * as posts from '../../service/postlists.js'
 import { within, withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import type { Fields, Flash, LiveView, Outcome, View } from '../kit/page.js'
 import { Form, Hidden, Submit } from '../parts/form.js'
+import { FormsScript } from '../parts/formsscript.js'
+import { boardsWith, roadmapsWith } from '../parts/lists.js'
 import { reasonOf } from '../parts/postrows.js'
 import { askedOf } from '../parts/postquery.js'
 import { Top } from '../parts/top.js'
@@ -39,6 +42,12 @@ const stepsOf = (form: Fields): Steps => ({
   undos: listed(form.undos),
 })
 
+/** The posts of the step that is not made are left too. */
+const stoppedAt = (form: Fields): Steps => {
+  const steps = stepsOf(form)
+  return { ...steps, rest: [...listed(form.ids), ...steps.rest] }
+}
+
 /** The numbers of the posts that the address asks for, and what would be lost with them. */
 async function allOf(view: LiveView) {
   const { sort: _order, ...filter } = askedOf(view)
@@ -60,7 +69,7 @@ async function allOf(view: LiveView) {
 export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
   if (!view.viewer) return undefined
   const shown = { section: 'posts' as const }
-  if (isStep(form)) return form.stop ? { ...shown, ...resultOf(view, form, stepsOf(form), flash) } : undefined
+  if (isStep(form)) return form.stop ? { ...shown, ...resultOf(view, form, stoppedAt(form), flash) } : undefined
   if (!form.all) return undefined
   const { t } = view
   const { numbers, votes, comments } = await allOf(view)
@@ -69,7 +78,17 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
   const steps: Steps = { rest: numbers, total: numbers.length, made: 0, failed: [], undos: [] }
   const show = (
     <div class="narrow" data-back={view.href(within(form.to) ?? '/dashboard/posts')}>
+      <FormsScript view={view} />
       <h1>{title}</h1>
+      {form.decision === 'delete' ? null : (
+        <ul>
+          {(await changesOf(view, form)).map((text) => (
+            <li>
+              <bdi>{text}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
       <p>{t('steps.explained', { count: Math.ceil(numbers.length / STEP) })}</p>
       <p>
         {form.decision === 'delete'
@@ -90,6 +109,18 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
     </div>
   )
   return { ...shown, title, show }
+}
+
+/** What the posts become, in words. */
+async function changesOf(view: LiveView, { decision, roadmapId, boardId }: Fields): Promise<string[]> {
+  const { t } = view
+  if (decision) return [t(decision === 'spam' ? 'posts.spam' : 'posts.keep')]
+  const nameOf = (rows: readonly { url: string; name: string }[], url: string, none: Key) =>
+    rows.find((row) => row.url === url)?.name ?? (url === 'none' ? t(none) : url)
+  return [
+    ...(roadmapId ? [`${t('filter.roadmap')}: ${nameOf((await roadmapsWith(view)).rows, roadmapId, 'post.noRoadmap')}`] : []), // prettier-ignore
+    ...(boardId ? [`${t('filter.board')}: ${nameOf((await boardsWith(view)).rows, boardId, 'post.noBoard')}`] : []), // prettier-ignore
+  ]
 }
 
 const CARRIED = ['to', 'roadmapId', 'boardId', 'quiet', 'decision'] as const
@@ -150,6 +181,7 @@ export function stepDone(view: View, form: Fields, { outcomes, changed, undo }: 
   const title = t('steps.progress', { done: view.words.number(at), count: steps.total })
   const show = (
     <div class="narrow" data-back={view.href(to)}>
+      <FormsScript view={view} />
       <h1>{title}</h1>
       <p class="flash" role="status" tabIndex={-1} autofocus>
         <progress max={steps.total} value={at} aria-label={title} /> {t(`flash.${flash}`, { count: steps.made })}
@@ -166,16 +198,22 @@ export function stepDone(view: View, form: Fields, { outcomes, changed, undo }: 
 }
 
 /** What came of all steps, with one button that takes all of them back. */
-function resultOf(view: View, form: Fields, { made, failed, undos }: Steps, flash: Flash) {
+function resultOf(view: View, form: Fields, { rest, total, made, failed, undos }: Steps, flash: Flash) {
   const { t, href } = view
   const to = within(form.to) ?? '/dashboard/posts'
-  const title = t(`flash.${flash}`, { count: made })
+  const title = t('steps.progress', { done: view.words.number(total - rest.length), count: total })
   const [newest, ...more] = undos
+  const back = (
+    <a class="button plain" href={href(to)}>
+      {t('bulk.back')}
+    </a>
+  )
   const show = (
     <div class="narrow" data-back={href(to)}>
+      <FormsScript view={view} />
       <Top view={view} title={title} />
       <p class="flash" role="status" tabIndex={-1} autofocus>
-        {title}
+        {t(`flash.${flash}`, { count: made })}
       </p>
       {failed.length > 0 ? (
         <>
@@ -189,20 +227,18 @@ function resultOf(view: View, form: Fields, { made, failed, undos }: Steps, flas
           </ul>
         </>
       ) : null}
-      {newest === undefined ? null : (
-        <Form view={view} to={`/undo/${encodeURIComponent(newest)}`}>
+      {newest === undefined ? (
+        <p>{back}</p>
+      ) : (
+        <Form view={view} to={`/undo/${encodeURIComponent(newest)}`} class="buttons">
           <Hidden name="to" value={to} />
           <Hidden name="more" value={more.join('\n')} />
           <button type="submit" class="button plain" data-key="z">
             {t('undo.button')}
           </button>
+          {back}
         </Form>
       )}
-      <p>
-        <a class="button plain" href={href(to)}>
-          {t('bulk.back')}
-        </a>
-      </p>
     </div>
   )
   return { title, show }

@@ -6,6 +6,7 @@ import { StatusSwatch } from '../parts/chip.js'
 import { Confirm } from '../parts/confirm.js'
 import { Empty } from '../parts/empty.js'
 import { Form, Submit, Summary } from '../parts/form.js'
+import { FormsScript } from '../parts/formsscript.js'
 import { EVERY } from '../parts/lists.js'
 import { PlaceFields } from '../parts/placefields.js'
 import { Top } from '../parts/top.js'
@@ -44,6 +45,7 @@ export const roadmaps = page({
         ) : (
           <>
             <p class="soft">{t('roadmap.order')}</p>
+            <FormsScript view={view} />
             <ol class="stages">
               {rows.map((roadmap, index) => (
                 <Stage view={view} roadmap={roadmap} position={index + 1} last={total} />

@@ -2,6 +2,7 @@ import * as labs from '../../service/labs.js'
 import * as service from '../../service/settings.js'
 import { action, page, type View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { FormsScript } from '../parts/formsscript.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 
@@ -27,6 +28,7 @@ export const general = page({
     return (
       <>
         <Top view={view} title={t('general.title')} />
+        <FormsScript view={view} />
         <Summary view={view} />
         <div class="beside">
           <Form view={view} to={GENERAL} class="settings-form" data-unsaved="">

@@ -3,6 +3,7 @@ import { within } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import { action, type Fields, type Outcome, type View } from '../kit/page.js'
 import { Form, Hidden, Submit } from '../parts/form.js'
+import { FormsScript } from '../parts/formsscript.js'
 
 /** Takes back one change, and then those that were the steps before it, each with a form of its own. */
 export const undo = action({
@@ -29,6 +30,7 @@ function nextOf(
   const title = view.t('flash.undone', { count: made })
   const show = (
     <div class="narrow" data-back={view.href(to)}>
+      <FormsScript view={view} />
       <h1>{title}</h1>
       <p class="flash" role="status" tabIndex={-1} autofocus>
         {view.t('steps.left', { count: more.length + 1 })}

@@ -55,8 +55,13 @@ export const mentionsScript = assetOf('mentions.js')
 /** Loaded by the dashboard only. */
 export const dashboardStyle = assetOf('dashboard.css')
 export const dashboardScript = assetOf('dashboard.js')
+/** Loaded where a form is a step of several, orders rows, previews a colour, or is saved as a whole. */
+export const formsScript = assetOf('forms.js')
 export const icon = assetOf('icon.svg')
 
 export const assets = new Map(
-  [style, script, mentionsScript, dashboardStyle, dashboardScript, icon].map((asset) => [asset.path, asset]),
+  [style, script, mentionsScript, dashboardStyle, dashboardScript, formsScript, icon].map((asset) => [
+    asset.path,
+    asset,
+  ]),
 )

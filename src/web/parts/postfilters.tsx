@@ -35,48 +35,51 @@ export function PostFilters({ view, path, filter, facets }: FilterProps) {
   const { t } = view
   const options = optionsOf(view, facets)
   return (
-    <form class="filter-bar" action={view.href(path)}>
-      {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
-      <input
-        type="search"
-        name="q"
-        value={filter.query}
-        maxLength={200}
-        aria-label={t('filter.words')}
-        placeholder={t('filter.words')}
-      />
-      <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
-      <Picks name="roadmap" label={t('filter.roadmap')} options={options.roadmap} chosen={filter.roadmapIds ?? []} />
-      <label>
-        <span>{t('posts.author')}</span>
-        <input name="author" value={filter.authorId} maxLength={100} autocomplete="off" autocapitalize="none" />
-      </label>
-      <label>
-        <span>{t('posts.since')}</span>
-        <input type="date" name="since" value={filter.since?.slice(0, 10)} />
-      </label>
-      {view.can('roadmap:read') ? (
+    <details class="fold">
+      <summary class="button plain">{t('filter.title')}</summary>
+      <form class="filter-bar" action={view.href(path)}>
+        {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
+        <input
+          type="search"
+          name="q"
+          value={filter.query}
+          maxLength={200}
+          aria-label={t('filter.words')}
+          placeholder={t('filter.words')}
+        />
+        <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
+        <Picks name="roadmap" label={t('filter.roadmap')} options={options.roadmap} chosen={filter.roadmapIds ?? []} />
         <label>
-          <span>{t('posts.waiting')}</span>
-          <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
+          <span>{t('posts.author')}</span>
+          <input name="author" value={filter.authorId} maxLength={100} autocomplete="off" autocapitalize="none" />
         </label>
-      ) : null}
-      <label class="check">
-        <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
-        <span>{t('filter.own')}</span>
-      </label>
-      <label class="check">
-        <input type="checkbox" name="voted" value="true" checked={filter.voted ?? false} />
-        <span>{t('posts.voted')}</span>
-      </label>
-      <label class="check">
-        <input type="checkbox" name="following" value="true" checked={filter.following ?? false} />
-        <span>{t('filter.following')}</span>
-      </label>
-      <button type="submit" class="button plain">
-        {t('filter.apply')}
-      </button>
-    </form>
+        <label>
+          <span>{t('posts.since')}</span>
+          <input type="date" name="since" value={filter.since?.slice(0, 10)} />
+        </label>
+        {view.can('roadmap:read') ? (
+          <label>
+            <span>{t('posts.waiting')}</span>
+            <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
+          </label>
+        ) : null}
+        <label class="check">
+          <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
+          <span>{t('filter.own')}</span>
+        </label>
+        <label class="check">
+          <input type="checkbox" name="voted" value="true" checked={filter.voted ?? false} />
+          <span>{t('posts.voted')}</span>
+        </label>
+        <label class="check">
+          <input type="checkbox" name="following" value="true" checked={filter.following ?? false} />
+          <span>{t('filter.following')}</span>
+        </label>
+        <button type="submit" class="button plain">
+          {t('filter.apply')}
+        </button>
+      </form>
+    </details>
   )
 }
 

@@ -65,6 +65,24 @@ export function reasonOf({ words }: View, error: Outcome['error']): string {
 }
 
 const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete' } as const
+const DECIDE_KEYS = { spam: 's', keep: 'e', delete: '#' } as const
+
+/** The keys of what can be done with the chosen rows. */
+export const keysOf = (moves: boolean, decides: boolean) => [
+  ...(moves
+    ? ([
+        ['m', 'filter.roadmap'],
+        ['b', 'filter.board'],
+      ] as const)
+    : []),
+  ...(decides
+    ? ([
+        ['e', 'posts.keep'],
+        ['s', 'posts.spam'],
+        ['#', 'action.delete'],
+      ] as const)
+    : []),
+]
 
 /** The rows, and what can be done with those that are chosen. The buttons of one form lead to different addresses. */
 export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
@@ -88,8 +106,20 @@ export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
         )}
         {places ? (
           <>
-            <Where name="roadmapId" label={t('filter.roadmap')} none={t('post.noRoadmap')} rows={places.roadmaps} />
-            <Where name="boardId" label={t('filter.board')} none={t('post.noBoard')} rows={places.boards} />
+            <Where
+              name="roadmapId"
+              shortcut="m"
+              label={t('filter.roadmap')}
+              none={t('post.noRoadmap')}
+              rows={places.roadmaps}
+            />
+            <Where
+              name="boardId"
+              shortcut="b"
+              label={t('filter.board')}
+              none={t('post.noBoard')}
+              rows={places.boards}
+            />
             {places.roadmaps.length > 0 ? <TellNobody view={view} /> : null}
             <button type="submit" class="button primary">
               {t('posts.move')}
@@ -103,6 +133,7 @@ export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
                 class={`button ${decision === 'delete' ? 'danger' : 'plain'}`}
                 name="decision"
                 value={decision}
+                data-many={DECIDE_KEYS[decision]}
                 formaction={view.href(`${path}/decide${search}`)}
               >
                 {t(DECIDES[decision])}
@@ -116,18 +147,21 @@ export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
 
 const Where = ({
   name,
+  shortcut,
   label,
   none,
   rows,
 }: {
   name: string
+  /** The key that leads there. */
+  shortcut: string
   label: string
   none: string
   rows: readonly { name: string; url: string }[]
 }) =>
   // prettier-ignore
   rows.length === 0 ? null : (
-    <select name={name} aria-label={label}>
+    <select name={name} aria-label={label} data-key={shortcut}>
       <option value="">{label}</option>
       {rows.map((row) => (
         <option value={row.url}>{row.name}</option>

@@ -34,7 +34,7 @@ export function StatusMenu({
   const { t } = view
   return (
     <details class="menu" open={isOpen}>
-      <summary class="chip status" data-key={shortcut} autofocus={isOpen}>
+      <summary class="chip status" data-key={shortcut}>
         {chosen ? <StatusSwatch color={chosen.color} /> : null}
         <bdi>{chosen ? chosen.name : t('post.noRoadmap')}</bdi>
         <span class="hidden">{t('post.changeStatus')}</span>
@@ -42,13 +42,25 @@ export function StatusMenu({
       <Form view={view} to={to}>
         {children}
         <TellNobody view={view} />
-        {stages.map(({ name, url, color }) => (
-          <button type="submit" name="roadmapId" value={url} aria-current={url === chosen?.url ? 'true' : undefined}>
+        {stages.map(({ name, url, color }, index) => (
+          <button
+            type="submit"
+            name="roadmapId"
+            value={url}
+            autofocus={isOpen && index === 0}
+            aria-current={url === chosen?.url ? 'true' : undefined}
+          >
             <StatusSwatch color={color} />
             <bdi>{name}</bdi>
           </button>
         ))}
-        <button type="submit" name="roadmapId" value="" aria-current={chosen ? undefined : 'true'}>
+        <button
+          type="submit"
+          name="roadmapId"
+          value=""
+          autofocus={isOpen && stages.length === 0}
+          aria-current={chosen ? undefined : 'true'}
+        >
           {t('post.noRoadmap')}
         </button>
       </Form>

@@ -110,6 +110,8 @@ export const welcome = page({
 })
 
 const STATUSES = '/setup/create-roadmaps'
+/** What is left to do. */
+const DONE = '/dashboard/overview'
 
 /** Few servers have one, and a server that has one says so first of all. */
 const wantsToken = ({ form }: View): boolean => form.error?.code === 'INVALID_TOKEN'
@@ -223,7 +225,7 @@ export const roadmapsPage = page({
       <Form view={view} to={STATUSES}>
         <div class="buttons">
           <Submit>{view.t('roadmap.usual')}</Submit>
-          <a class="button plain" href={view.href('/')}>
+          <a class="button plain" href={view.href(DONE)}>
             {view.t('setup.skip')}
           </a>
         </div>
@@ -236,5 +238,5 @@ export const createRoadmaps = action({
   operation: roadmaps.createUsual,
   page: async () => roadmapsPage,
   input: () => ({}),
-  done: () => ({ to: '/', flash: 'setUp' }),
+  done: () => ({ to: DONE, flash: 'setUp' }),
 })
