@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
@@ -16,6 +17,8 @@ it.each(engines)('a search is limited to a status, and led out of it where nothi
     const { post } = await site.call(posts.create, { title })
     await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
   }
+  const icons = await site.call(posts.show, { id: '2' })
+  await site.call(comments.create, { post_id: icons.post.postId, body: 'In the **evening**.' })
   await site.call(boards.create, { name: 'Ideas', display: true })
   for (const window of [
     { script: true, viewport: WIDE },
@@ -23,8 +26,17 @@ it.each(engines)('a search is limited to a status, and led out of it where nothi
   ]) {
     const { page } = await visit(window)
     const titles = () => page.locator('.post h2').allInnerTexts()
+    await page.goto(`${site.url}/search?q=evening`)
+    expect(await titles()).toEqual(['Dark icons'])
+    expect(await page.locator('.excerpt').innerText()).toMatch(/^Comment by .+: In the evening\.$/)
+    expect(await page.locator('.excerpt mark').allInnerTexts()).toEqual(['evening'])
+    await page.goto(`${site.url}/search?q=${encodeURIComponent('"dark mode" board:nowhere')}`)
+    expect(await page.locator('.empty').innerText()).toContain('Nothing here is called board:nowhere.')
+    await page.click('details.history summary')
+    expect(await page.locator('details.history code').allInnerTexts()).toContain('votes:>10')
     await page.goto(`${site.url}/search?q=dark`)
     expect(await titles()).toEqual(['Dark icons', 'Dark mode'])
+    expect(await page.locator('.post h2 mark').allInnerTexts()).toEqual(['Dark', 'Dark'])
     await page.selectOption('select[name=roadmap]', 'planned')
     await page.click('.search-page button')
     await page.waitForURL('**/search?q=dark&roadmap=planned')
@@ -69,7 +81,7 @@ it.each(engines)(
     expect(await search('#1')).toMatchObject({ status: 303, location: `/posts/${made[0]?.slug}` })
     expect(await search('1')).toMatchObject({ status: 200, found: ['Dark mode', 'Version 1 is slow'] })
     expect(await search('#3'), 'of a board that visitors do not see').toMatchObject({ status: 200, found: [] })
-    for (const text of ['3', '99', '#99', '#1 dark', '1'.repeat(200)])
+    for (const text of ['3', '99', '#99', '#1 icons', '1'.repeat(200)])
       expect([text, await search(text)]).toMatchObject([text, { status: 200, found: [] }])
   },
 )

@@ -1,21 +1,33 @@
 import type { ComponentChildren } from 'preact'
 import type { Post } from '../../service/lib/postshapes.js'
+import type { Mark } from '../../core/search/marks.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { BoardChip, RoadmapChip } from './chip.js'
 import { labelWith } from './count.js'
 import { Icon } from './icon.js'
-import { Marked } from './marked.js'
+import { Marked, MarkedAt } from './marked.js'
 import { nameOf } from './person.js'
 import { Time } from './time.js'
 import { Vote, VoteInForm } from './vote.js'
+
+/** Where a search has found a post. */
+export interface Found {
+  titleMarks: readonly Mark[]
+  excerpt: string
+  excerptMarks: readonly Mark[]
+  /** The comment that has the words. */
+  comment?: { href: string; author: Parameters<typeof nameOf>[1] }
+}
 
 interface ListProps {
   view: View
   posts: readonly Post[]
   /** Words of a search, to mark. */
   words?: readonly string[]
+  /** What a search has found, for each post. */
+  found?: readonly Found[]
   /** Left out where the whole page is about one board, or one roadmap. */
   without?: 'board' | 'roadmap'
   /** In a narrow column: without the text. */
@@ -25,15 +37,20 @@ interface ListProps {
 }
 
 /** Posts with their votes. */
-export const PostList = ({ view, posts, ...how }: ListProps) => (
+export const PostList = ({ view, posts, found, ...how }: ListProps) => (
   <ol class="posts">
-    {posts.map((post) => (
-      <PostRow view={view} post={post} {...how} />
+    {posts.map((post, index) => (
+      <PostRow view={view} post={post} found={found?.[index]} {...how} />
     ))}
   </ol>
 )
 
-function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<ListProps, 'posts'> & { post: Post }) {
+interface RowProps extends Omit<ListProps, 'posts' | 'found'> {
+  post: Post
+  found: Found | undefined
+}
+
+function PostRow({ view, post, found, words = [], without, isShort, isInForm }: RowProps) {
   const href = view.href(links.post(post.slug))
   const text = isShort || !post.contentMarkdown ? '' : excerptCached(post.contentMarkdown)
   return (
@@ -43,10 +60,26 @@ function PostRow({ view, post, words = [], without, isShort, isInForm }: Omit<Li
         <h2>
           <a href={href}>
             <bdi>
-              <Marked text={post.title} words={words} />
+              {found ? (
+                <MarkedAt text={post.title} marks={found.titleMarks} />
+              ) : (
+                <Marked text={post.title} words={words} />
+              )}
             </bdi>
           </a>
         </h2>
+        {found?.excerpt ? (
+          <p class="excerpt">
+            {found.comment ? (
+              <a href={view.href(found.comment.href)}>
+                {view.t('search.inComment', { name: nameOf(view, found.comment.author) })}
+              </a>
+            ) : null}{' '}
+            <bdi>
+              <MarkedAt text={found.excerpt} marks={found.excerptMarks} />
+            </bdi>
+          </p>
+        ) : null}
         {text ? (
           <p class="excerpt">
             <bdi>

@@ -1,20 +1,17 @@
-import { AppError } from '../../core/errors.js'
 import { searchWords } from '../../core/words.js'
-import type { Post } from '../../service/lib/postshapes.js'
 import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from '../parts/lists.js'
-import { page, Redirect, type View } from '../kit/page.js'
+import { page, Redirect } from '../kit/page.js'
 import type { Download } from '../kit/routes.js'
 import { Empty, Unmatched } from '../parts/empty.js'
-import { Filters, Select } from '../parts/filters.js'
+import { Filters } from '../parts/filters.js'
 import { Head } from '../parts/head.js'
 import { Pager } from '../parts/pager.js'
 import { PostList } from '../parts/postlist.js'
 import { askedOf } from '../parts/postquery.js'
-import { SearchForm } from '../parts/search.js'
 
 /** All posts, by board and roadmap. */
 export const home = page({
@@ -96,81 +93,3 @@ export const postsFile: Download = {
 /** The same list is at several addresses: only the page counts. */
 const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
   withQuery(board ? links.board(board) : '/', { page: number === '1' ? undefined : number })
-
-export const search = page({
-  cache: 'never',
-  isUnlisted: true,
-  async load(view) {
-    assertTidy(view)
-    const text = filterOf(view).trim()
-    const { roadmap } = view.query
-    const { rows: stages } = await roadmapsWith(view, roadmap)
-    if (text === '' || /^\.{1,2}$/.test(text))
-      return { text: '', stages, numbered: undefined, found: [], hasNext: false, isCapped: false }
-    const numbered = pageNumber(view) === 1 ? await postNumbered(view, text) : undefined
-    if (numbered && text.startsWith('#')) throw new Redirect(links.post(numbered.slug))
-    const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
-    const list = await view.call(posts.search, {
-      words: text,
-      ...(stage && { roadmapId: stage.id }),
-      page: Math.min(pageNumber(view), 250),
-      limit: 20,
-      votes: false,
-    })
-    const others = list.posts.filter(({ postId }) => postId !== numbered?.postId)
-    return { text, stages, numbered, found: others, hasNext: list.has_next_page, isCapped: list.is_capped }
-  },
-  title: ({ t }, { text }) => (text === '' ? t('search.title') : t('search.results', { text })),
-  show(view, { text, stages, numbered, found, hasNext, isCapped }) {
-    const { t, href, query } = view
-    return (
-      <>
-        <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
-        <SearchForm view={view} text={text} autofocus={text === ''}>
-          <Select
-            name="roadmap"
-            label={t('filter.roadmap')}
-            all={t('filter.allRoadmaps')}
-            of={stages}
-            value={query.roadmap}
-          />
-        </SearchForm>
-        {numbered ? (
-          <section class="numbered">
-            <h2>{t('search.numbered', { number: String(numbered.number) })}</h2>
-            <PostList view={view} posts={[numbered]} />
-          </section>
-        ) : null}
-        {found.length > 0 ? (
-          <PostList view={view} posts={found} words={searchWords(text)} />
-        ) : text === '' || numbered ? null : (
-          <Empty title={t('search.none')}>
-            <p>{t('search.noneNext')}</p>
-            {query.roadmap ? (
-              <a class="button plain" href={href(withQuery('/search', { q: text }))}>
-                {t('search.anyStatus')}
-              </a>
-            ) : null}
-            <a class="button primary" href={href(withQuery('/posts/new', { title: text.slice(0, 100) }))}>
-              {t('search.write')}
-            </a>
-          </Empty>
-        )}
-        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
-      </>
-    )
-  },
-})
-
-/** The post whose number is searched for: `7`, or `#7`. A number may also be a word of other posts. */
-async function postNumbered(view: View, text: string): Promise<Post | undefined> {
-  const [, id] = /^#?0*(\d{1,9})$/.exec(text) ?? []
-  if (id === undefined) return undefined
-  try {
-    const { post } = await view.call(posts.show, { id })
-    return { ...post, board: post.board ?? null }
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return undefined
-    throw error
-  }
-}

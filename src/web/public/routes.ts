@@ -8,6 +8,7 @@ const comments = () => import('./comments.js')
 const site = () => import('./site.js')
 const feeds = () => import('./feeds.js')
 const home = () => import('./home.js')
+const search = () => import('./search.js')
 const boards = () => import('./boards.js')
 const roadmaps = () => import('./roadmaps.js')
 const people = () => import('./people.js')
@@ -19,7 +20,7 @@ const COMMENT = '/posts/:slug/comments/:comment'
 export const routes = {
   pages: {
     '/': async () => (await home()).home,
-    '/search': async () => (await home()).search,
+    '/search': async () => (await search()).search,
     '/boards': async () => (await boards()).boards,
     '/boards/:url': async () => (await boards()).board,
     '/roadmaps': async () => (await roadmaps()).roadmaps,
