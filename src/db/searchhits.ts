@@ -30,27 +30,35 @@ export interface CommentHit extends PostHit {
 /** Characters of a text that are read to rank it. */
 const READ = 4000
 
-const COLUMNS = sql.raw(
-  `posts.number, posts."postId", posts.title, substr(coalesce(posts."contentMarkdown", ''), 1, ${READ}) as text, posts."votesCount", posts."createdAt"`,
-)
+const columnsOf = (text: string) =>
+  sql.raw(`posts.number, posts."postId", posts.title, ${text} as text, posts."votesCount", posts."createdAt"`)
+const COLUMNS = columnsOf(`substr(coalesce(posts."contentMarkdown", ''), 1, ${READ})`)
+const WITHOUT_TEXT = columnsOf(`''`)
+
+interface Reading {
+  most: number
+  /** Whether the text decides about a post. It is most of what is read. */
+  text: boolean
+}
 
 /** The newest posts that pass a filter, and have what `match` says. */
 export async function postHits(
   db: Db,
   filter: PostFilter,
   match: string | undefined,
-  most: number,
+  { most, text }: Reading,
 ): Promise<PostHit[]> {
+  const columns = text ? COLUMNS : WITHOUT_TEXT
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
   if (match === undefined)
-    return compiled(db, `newestHits ${most}`, conditions, (given) => ({
-      compile: () => sql<PostHit>`select ${COLUMNS} from (${newestOf(given, most)}) as posts order by posts."createdAt" desc, posts."postId" desc`.compile(db), // prettier-ignore
+    return compiled(db, `newestHits ${most} ${text}`, conditions, (given) => ({
+      compile: () => sql<PostHit>`select ${columns} from (${newestOf(given, most)}) as posts order by posts."createdAt" desc, posts."postId" desc`.compile(db), // prettier-ignore
     }))
   const led: Conditions = { words: [match], ...conditions }
-  return compiled(db, `postHits ${most}`, led, (given) => ({
+  return compiled(db, `postHits ${most} ${text}`, led, (given) => ({
     compile: () =>
-      sql<PostHit>`select ${COLUMNS} from ${ledBy(db, given, { created: 'desc', most })} order by posts.number desc`.compile(
+      sql<PostHit>`select ${columns} from ${ledBy(db, given, { created: 'desc', most })} order by posts.number desc`.compile(
         db,
       ),
   }))

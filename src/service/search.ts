@@ -29,7 +29,10 @@ const Marks = (of: string) =>
 const SearchHit = Type.Object({
   post: Type.Omit(Post, ['contentMarkdown']),
   found_in: oneOf(PLACES, { description: 'The best place where it was found' }),
-  match: oneOf(MATCHES, { description: 'phrase: the words side by side; all: all words; some: some of them' }),
+  match: oneOf(MATCHES, {
+    description:
+      'phrase: the words side by side; all: all words; some: some of them; near: words that differ by a letter',
+  }),
   title_marks: Marks('the title'),
   excerpt: Type.String({ description: 'Of the text or the comment, around what was found; plain text' }),
   excerpt_marks: Marks('excerpt'),

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../src/core/random.js'
-import { indexWords } from '../../src/core/words.js'
+import { indexTokens } from '../../src/core/words.js'
 import type { Row } from './target.js'
 
 /** How much of what a site has. Every tenth board is private. */
@@ -128,5 +128,5 @@ function* posts(size: Size, counts: Int32Array): Generator<Row> {
 /** The full-text index: its key is another column on each engine. */
 function* search(size: Size, counts: Int32Array, key: 'rowid' | 'number'): Generator<Row> {
   for (const { number, title, contentMarkdown } of posts(size, counts))
-    yield { [key]: number, words: indexWords(`${title} ${contentMarkdown}`).join(' ') }
+    yield { [key]: number, words: indexTokens(`${contentMarkdown}`, `${title}`).join(' ') }
 }

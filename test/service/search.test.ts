@@ -196,6 +196,8 @@ describe.each(engines)('a search on %s', (engine) => {
       ['cafe', 'Café au lait'],
       ['wide', 'Ｗｉｄｅ letters'],
       ['Einstellung Benutzern', 'Einstellungen für Benutzer'],
+      ['exprot settings', 'Exported settings'],
+      ['Einstelungen', 'Einstellungen für Benutzer'],
     ] as const)
       expect([query, await titles(query)]).toEqual([query, [title]])
   })

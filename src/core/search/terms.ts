@@ -32,6 +32,13 @@ export const termsOf = (text: string): Term[] =>
     .slice(0, MAX_TERMS)
     .map((word) => termOf(word.slice(0, MAX_LENGTH).toWellFormed()))
 
+/** A term that any of some words stands for. */
+export const termOfAny = (word: string, others: readonly string[]): Term => ({
+  word,
+  any: others.map((other) => [exact(other)]),
+  inTitle: others.map((other) => [exact(MARKS.title + other)]),
+})
+
 function termOf(word: string): Term {
   const pairs = pairsOf(word).slice(0, MAX_PAIRS)
   const isSpaced = wordsInOrder(word).length === 1 // a word between spaces, or a single sign

@@ -1,7 +1,8 @@
 import type { SearchQuery } from '../../core/search/grammar.js'
 import { foldedText, phrasePattern } from '../../core/search/marks.js'
 import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
-import { termsOf, type Term } from '../../core/search/terms.js'
+import { termOfAny, termsOf, type Term } from '../../core/search/terms.js'
+import { wordsNear } from '../../core/search/typos.js'
 import { wordsInOrder } from '../../core/words.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { matchOfTerms } from '../../db/search.js'
@@ -17,8 +18,8 @@ import type { Db } from '../../db/tables.js'
 
 /** Hits that are ranked: what has the words in the title fills them first. */
 export const MOST_HITS = 200
-/** Of a title, of a text or of a comment with the words, so many of the newest are looked at. */
-const MOST_LOOKED = 1000
+/** Of posts with the words in the title, so many of the newest are looked at, and of texts and of comments with them. */
+const MOST_LOOKED = { title: 1000, text: 500, comment: 500 }
 /** Of posts with one of the words, so many for each of the rarest. */
 const MOST_OF_WORD = 200
 /** With fewer, posts with some of the words follow. */
@@ -56,10 +57,11 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const terms = termsOf(asked)
   const words = terms.map(({ word }) => word)
   const test = testOf(query)
+  const isRead = query.phrases.length > 0 || query.without.length > 0
   const hits = new Map<number, Hit>()
   let isCapped = false
   const add = (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match | undefined, share = 1) => {
-    isCapped ||= rows.length >= MOST_LOOKED
+    isCapped ||= rows.length >= MOST_LOOKED[foundIn]
     for (const row of rows) {
       const how = test(row) ? match(row) : undefined
       if (how === undefined) continue
@@ -79,7 +81,7 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     return done()
   }
   if (terms.length === 0) {
-    add(await postHits(db, filter, undefined, MOST_LOOKED), 'title', () => 'all')
+    add(await postHits(db, filter, undefined, { most: MOST_LOOKED.title, text: isRead }), 'title', () => 'all')
     return done()
   }
   const inOrder = wordsInOrder(asked)
@@ -88,17 +90,38 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const without = query.without.flatMap((text) => (wordsInOrder(text).length === 1 ? wordsInOrder(text) : []))
   const match = (of: (term: Term) => Term['any'], some = terms) => matchOfTerms(db, { all: some.map(of), without })
 
-  add(await postHits(db, filter, match(({ inTitle }) => inTitle), MOST_LOOKED), 'title', ({ title }) => besideIn(title)) // prettier-ignore
+  add(await postHits(db, filter, match(({ inTitle }) => inTitle), { most: MOST_LOOKED.title, text: isRead }), 'title', ({ title }) => besideIn(title)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
-  add(await postHits(db, filter, match(({ any }) => any), MOST_LOOKED), 'text', ({ text }) => besideIn(text)) // prettier-ignore
+  add(await postHits(db, filter, match(({ any }) => any), { most: MOST_LOOKED.text, text: isRead || side !== undefined }), 'text', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
-  add(await commentHits(db, filter, readable, match(({ any }) => any), MOST_LOOKED), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
+  add(await commentHits(db, filter, readable, match(({ any }) => any), MOST_LOOKED.comment), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size < FEW && terms.length > 1 && query.phrases.length === 0) await addSome()
+  if (hits.size === 0 && query.phrases.length === 0) await addNear()
   return done()
+
+  /** Where a word is nowhere, it may have a typing error. */
+  async function addNear(): Promise<void> {
+    const spelled = await Promise.all(
+      terms.slice(0, MOST_WORDS).map(async (term) => {
+        const any = match((each) => each.any, [term])
+        const isThere = (await postHits(db, filter, any, { most: 1, text: false })).length > 0 || (await commentHits(db, filter, readable, any, 1)).length > 0 // prettier-ignore
+        const near = isThere ? [] : wordsNear(term.word)
+        return near.length > 0 ? termOfAny(term.word, near) : term
+      }),
+    )
+    if (spelled.every((term) => terms.includes(term))) return
+    const all = match(({ any }) => any, spelled)
+    add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true }), 'title', () => 'near') // prettier-ignore
+    add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true }), 'text', () => 'near')
+    add(await commentHits(db, filter, readable, all, MOST_OF_WORD), 'comment', () => 'near')
+    const tried = new Set(spelled.flatMap(({ any }) => any.flat().map(({ text }) => text)))
+    const there = [...hits.values()].flatMap(({ title, text }) => wordsInOrder(`${title} ${text}`))
+    words.push(...new Set(there.filter((word) => tried.has(word))))
+  }
 
   async function addSome(): Promise<void> {
     const parts = await Promise.all(
-      terms.slice(0, MOST_WORDS).map(async (term) => ({ term, rows: await postHits(db, filter, match(({ any }) => any, [term]), MOST_OF_WORD) })), // prettier-ignore
+      terms.slice(0, MOST_WORDS).map(async (term) => ({ term, rows: await postHits(db, filter, match(({ any }) => any, [term]), { most: MOST_OF_WORD, text: isRead }) })), // prettier-ignore
     )
     const weights = parts.map(({ rows }) => (rows.length === 0 ? 1 : 1 / Math.log2(2 + rows.length)))
     const all = weights.reduce((sum, weight) => sum + weight, 0)
