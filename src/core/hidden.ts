@@ -3,4 +3,9 @@ export const SHOWN = 0
 export const SPAM = 1
 /** The first of a new person, where the site holds it until the team has had a look. */
 export const HELD = 2
-export type Hidden = typeof SHOWN | typeof SPAM | typeof HELD
+/** It was merged into another post, which stands for it. No list has it. */
+export const MERGED = 3
+export type Hidden = typeof SHOWN | typeof SPAM | typeof HELD | typeof MERGED
+
+/** `display` of a merged post. That of others is 1, or 0 where only those who read private boards see it. */
+export const UNLISTED = 2

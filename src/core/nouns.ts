@@ -63,6 +63,8 @@ export const NOUNS = {
       'reopened',
       'followed',
       'unfollowed',
+      'merged',
+      'unmerged',
     ],
     details: { title: 'text', boardId: 'text', roadmap_id: 'text', is_spam: 'flag' },
   },

@@ -45,6 +45,8 @@ export const CARRIED = [
   'limits',
   'mail_bounces',
   'mentions',
+  'merged_votes',
+  'merges',
   'notification_settings',
   'notifications',
   'one_time_tokens',

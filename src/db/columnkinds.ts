@@ -1,5 +1,5 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
-import { HELD, SHOWN, SPAM } from '../core/hidden.js'
+import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
@@ -44,7 +44,11 @@ const hour: Kind = {
 const timeZone: Kind = { is: 'a time zone', isRequired: true, fits: (value) => isTimeZone(String(value)) }
 const headers: Kind = { is: 'texts by name, in JSON', fits: (value) => isTextsByName(inJson(value)) }
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
-const hidden: Kind = { is: '0, 1 or 2', fits: (value) => value === SHOWN || value === SPAM || value === HELD }
+const hidden: Kind = {
+  is: '0, 1, 2 or 3',
+  fits: (value) => value === SHOWN || value === SPAM || value === HELD || value === MERGED,
+}
+const display: Kind = { is: '0, 1 or 2', fits: (value) => value === 0 || value === 1 || value === UNLISTED }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
 const flags: Kind = { is: 'true or false by name, in JSON', fits: (value) => isFlags(inJson(value)) }
 const filter: Kind = { is: 'a filter of posts, in JSON', fits: (value) => isFilter(inJson(value)) }
@@ -58,26 +62,28 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   api_keys: { keyId: free, keyHash: free, userId: free, name: free, permissions: list, createdAt: time, expiresAt: time },
   board_follows: { boardId: free, userId: free, createdAt: time },
   boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, createdAt: time, updatedAt: time },
-  comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: hidden, official, roadmap_id: free, created_at: time, updated_at: time },
+  comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: hidden, official, roadmap_id: free, from_post_id: free, created_at: time, updated_at: time },
   counters: { name: free, value: free },
   deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, priority: key, headers, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
   event_cursors: { consumer: free, last_id: free },
   event_erasures: { event_id: key, subject_hash: free, details_hash: free },
   event_seals: { after_id: key, last_id: free, events: free, hash: free, sealed_at: time, version: free },
   events: { id: key, action: free, subject_id: free, subject: free, person_id: free, actor_id: free, origin: free, address: free, key_id: free, created_at: time, details: free },
-  follows: { postId: free, userId: free, isFollowing: flag, createdAt: time },
+  follows: { postId: free, userId: free, isFollowing: flag, createdAt: time, fromPostId: free },
   former_usernames: { username: free, userId: free },
   identities: { identityId: free, userId: free, provider: free, subject: free, email: free, createdAt: time, usedAt: time },
   invitations: { userId: free, invitedBy: free, createdAt: time, sentAt: time, expiresAt: time, acceptedAt: time },
   limits: { key: free, points: free, until: time },
   mail_bounces: { userId: free, bounces: key, reason: free, bouncedAt: time, suppressedAt: time },
   mentions: { textId: free, userId: free, postId: free, commentId: free, createdAt: time },
+  merged_votes: { voteId: free, userId: free, postId: free, createdAt: time },
+  merges: { postId: free, intoId: free, rootId: free, answerId: free, mergedAt: time, mergedBy: free },
   notification_settings: { userId: free, ways, digest, weekday, hour, timeZone, followsAuthored: flag, followsVoted: flag, followsCommented: flag, followsMentioned: flag, followsEverything: flag, mailKey: free },
   notifications: { userId: free, eventId: key, kind: notification, postId: free, commentId: free, roadmapId: free, actorId: free, createdAt: time, readAt: time, isOnPage: flag, mail, mailAt: time, mailedAt: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
-  post_counts: { board: free, roadmap: free, display: flag, value: free },
+  post_counts: { board: free, roadmap: free, display, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
-  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display: flag, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time },
+  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time },
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
   reviews: { reviewId: free, postId: free, commentId: free, decidedAt: time, editedAt: time, isOpen: flag },
@@ -92,7 +98,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   user_uses: { userId: free, usedAt: time },
   users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },
   views: { viewId: free, userId: free, name: free, nameFolded: free, isShared: flag, filter: filter, createdAt: time, updatedAt: time },
-  votes: { voteId: free, userId: free, postId: free, createdAt: time },
+  votes: { voteId: free, userId: free, postId: free, createdAt: time, fromPostId: free },
 } // prettier-ignore
 
 /** Kinds by column position. Columns that only earlier versions had are unconstrained. */

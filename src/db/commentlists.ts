@@ -48,6 +48,8 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .leftJoin('users', 'users.userId', 'comments.author_id')
     .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
     .leftJoin('roadmaps as stage', 'stage.id', 'comments.roadmap_id')
+    .leftJoin('posts as origin', 'origin.postId', 'comments.from_post_id')
+    .leftJoin('boards as origin_board', 'origin_board.boardId', 'origin.boardId')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar', ...BESIDE])
     .select(['posts.number as postNumber', 'posts.title as postTitle', 'posts.slug as postSlug'])

@@ -40,7 +40,7 @@ const filtered = (db: Db, { postId, visibility, spam, viewer, author, official, 
 const orderOf = ({ created: direction }: Sorting) =>
   ({ by: ['created_at', 'id'], direction, table: 'comments' }) as const
 
-/** What decides whether the reader learns which comment a reply is to, and the roadmap of an update. */
+/** What decides whether the reader learns which comment a reply is to, the roadmap of an update, and the merged post. */
 export const BESIDE = [
   'parent.is_internal as parentInternal',
   'parent.is_spam as parentSpam',
@@ -49,6 +49,9 @@ export const BESIDE = [
   'stage.url as roadmapUrl',
   'stage.color as roadmapColor',
   'stage.display as roadmapDisplay',
+  'origin.number as originNumber',
+  'origin.title as originTitle',
+  'origin_board.display as originDisplay',
 ] as const
 
 const withNames = (query: ReturnType<typeof filtered>) =>
@@ -56,6 +59,8 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .leftJoin('users', 'users.userId', 'comments.author_id')
     .leftJoin('comments as parent', 'parent.id', 'comments.parent_id')
     .leftJoin('roadmaps as stage', 'stage.id', 'comments.roadmap_id')
+    .leftJoin('posts as origin', 'origin.postId', 'comments.from_post_id')
+    .leftJoin('boards as origin_board', 'origin_board.boardId', 'origin.boardId')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar'])
     .select(BESIDE)

@@ -133,7 +133,9 @@ export const putFollow = (
       .insertInto('follows')
       .values({ postId, userId, isFollowing: isFollowing ? 1 : 0, createdAt: at })
       .onConflict((conflict) =>
-        conflict.columns(['postId', 'userId']).doUpdateSet({ isFollowing: isFollowing ? 1 : 0, createdAt: at }),
+        conflict
+          .columns(['postId', 'userId'])
+          .doUpdateSet({ isFollowing: isFollowing ? 1 : 0, createdAt: at, fromPostId: null }),
       )
       .execute(),
   )

@@ -119,7 +119,7 @@ interface Query {
 
 /** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
 function queries({ reasons, since, hidden, internal, created, id, ...kinds }: QueueFilter, items = MOST): Query[] {
-  const shown = hidden ? sql`` : sql`and posts.display + 0 = 1`
+  const shown = hidden ? sql`and posts.display + 0 < 2` : sql`and posts.display + 0 = 1` // merged posts have 2
   const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
   const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
   // An item may have many reports.

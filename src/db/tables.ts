@@ -56,7 +56,27 @@ export interface Tables {
     movedAt: string
     actorId: string | null
   }
-  votes: { voteId: string; userId: string; postId: string; createdAt: string }
+  votes: {
+    voteId: string
+    userId: string
+    postId: string
+    createdAt: string
+    /** The merged post that it was cast on. Null: this one. */
+    fromPostId: Generated<string | null>
+  }
+  /** A post that was merged into another. `rootId` is the post that stands for it now: that one may be merged too. */
+  merges: {
+    postId: string
+    intoId: string
+    rootId: string
+    /** Its answer, which is none of the other post, as that had one. */
+    answerId: string | null
+    mergedAt: string
+    /** Null for the command line, and where the account is deleted. */
+    mergedBy: string | null
+  }
+  /** Votes of people who had voted before for a post that is merged with the one of these. They do not count. */
+  merged_votes: { voteId: string; userId: string; postId: string; createdAt: string }
   comments: {
     id: string
     post_id: string
@@ -70,11 +90,20 @@ export interface Tables {
     official: Generated<'update' | 'answer' | null>
     /** The roadmap that an update moved the post to. */
     roadmap_id: Generated<string | null>
+    /** The merged post that it was written on. Null: this one. */
+    from_post_id: Generated<string | null>
     created_at: string
     updated_at: string
   }
   /** Whether a person chose to follow a post, or not to: it counts above what else makes them follow it. */
-  follows: { postId: string; userId: string; isFollowing: number; createdAt: string }
+  follows: {
+    postId: string
+    userId: string
+    isFollowing: number
+    createdAt: string
+    /** The merged post where they chose so. Null: this one. */
+    fromPostId: Generated<string | null>
+  }
   /** Whom a text mentions. `textId` is the id of the comment, or of the post for its own text. */
   mentions: { textId: string; userId: string; postId: string; commentId: string | null; createdAt: string }
   /** What a person was told of an event. The other person concerned, the comment and the roadmap may be gone. */
@@ -396,6 +425,7 @@ export interface Tables {
 export type SealRow = Selectable<Tables['event_seals']>
 export type BoardRow = Selectable<Tables['boards']>
 export type PostRow = Selectable<Tables['posts']>
+export type MergeRow = Selectable<Tables['merges']>
 export type VoteRow = Selectable<Tables['votes']>
 export type CommentRow = Selectable<Tables['comments']>
 export type FollowRow = Selectable<Tables['follows']>

@@ -69,7 +69,7 @@ const VOTER = sql.raw(`select votes."voteId", votes."userId", votes."postId", vo
   from votes inner join users on users."userId" = votes."userId"`)
 
 /** The votes of a user on some posts. */
-export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<VoteRow[]> =>
+export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Promise<Omit<VoteRow, 'fromPostId'>[]> =>
   postIds.length === 0 || userId === ''
     ? Promise.resolve([])
     : compiled(
@@ -77,7 +77,11 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
         'votesOf',
         { userId, postIds },
         (given) =>
-          db.selectFrom('votes').selectAll().where('userId', '=', given.userId).where('postId', 'in', given.postIds),
+          db
+            .selectFrom('votes')
+            .select(['voteId', 'userId', 'postId', 'createdAt'])
+            .where('userId', '=', given.userId)
+            .where('postId', 'in', given.postIds),
         { votes: postIds },
       )
 

@@ -7,7 +7,7 @@ import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 const Audience = Type.Object({
   people: Type.Integer({ description: 'How many are told; each is in one of the numbers below' }),

@@ -20,7 +20,7 @@ import { authorIdFrom } from './lib/postplaces.js'
 import { fields, someOf } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 /** Whoever looks after the site. A list for visitors could read all comments of private boards to find a public one. */
 const TEAM = [

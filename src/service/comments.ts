@@ -30,11 +30,11 @@ import { hiddenFirst } from './lib/holding.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorIdFrom } from './lib/postplaces.js'
-import { visiblePost } from './posts.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged, isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
+import { visiblePost } from './lib/whichpost.js'
 
 const internal = Type.Boolean({
   description: 'Only for the team; needs comment:create_internal. A reply to an internal comment is internal too',

@@ -7,7 +7,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 const inPost = { post_id: inPath('Id, slug or number of the post', 'post') }
 const subject = (ctx: Context, { post_id: given }: Record<string, unknown>) => visiblePost(ctx, given)

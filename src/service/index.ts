@@ -10,6 +10,7 @@ import * as comments from './comments.js'
 import * as events from './events.js'
 import * as follows from './follows.js'
 import * as mentions from './mentions.js'
+import * as merges from './merges.js'
 import * as identities from './identities.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
@@ -120,6 +121,9 @@ export const operations = [
   postupload.uploadAll,
   posts.update,
   postmoves.move,
+  merges.merge,
+  merges.unmerge,
+  merges.list,
   posts.remove,
   views.list,
   views.show,

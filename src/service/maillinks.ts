@@ -23,7 +23,7 @@ import {
 import { operation } from './lib/operation.js'
 import { domainOf } from './lib/people.js'
 import { fields, nullable } from './lib/schemas.js'
-import { postNotFound } from './posts.js'
+import { postNotFound } from './lib/whichpost.js'
 
 /*
  * What the links of mails lead to. Their token, the mail key of a person, stands for the choices of one person about notifications, and for nothing

@@ -6,7 +6,7 @@ import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 export type Mentionable = Type.Static<typeof PublicUser>
 

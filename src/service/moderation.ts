@@ -20,7 +20,8 @@ import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { days, Item, itemShown } from './moderationqueue.js'
-import { postNotFound, removeIn as removePost, visiblePost } from './posts.js'
+import { removeIn as removePost } from './posts.js'
+import { postItself, postNotFound, visiblePost } from './lib/whichpost.js'
 
 export { COUNTED, REASONS } from '../db/moderationqueue.js'
 export { count, list, type Item } from './moderationqueue.js'
@@ -179,7 +180,7 @@ export const subjectOfPost = (post: PostView): Subject => ({
 /** A comment by id, or a post by id or slug, that the actor may see. */
 export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> {
   const comment = typeof given === 'string' && isId(given.trim()) ? await findComment(ctx.db, given.trim()) : undefined
-  if (!comment) return subjectOfPost(await visiblePost(ctx, given))
+  if (!comment) return subjectOfPost(await postItself(ctx, given))
   const { title, number } = await visiblePost(ctx, comment.post_id)
   if (!maySee(ctx.actor, comment)) throw commentNotFound(String(given))
   return {

@@ -6,7 +6,7 @@ import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 /** Moves that a history shows at most. */
 const MOST = 100

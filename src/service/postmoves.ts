@@ -8,7 +8,8 @@ import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter, roadmapIdFrom } from './lib/postplaces.js'
 import { fields, nullable } from './lib/schemas.js'
-import { updateIn, visiblePost } from './posts.js'
+import { updateIn } from './posts.js'
+import { postItself } from './lib/whichpost.js'
 
 export const move = operation({
   id: 'posts.move',
@@ -42,7 +43,7 @@ export const move = operation({
     return changeMany(ctx, eachOnce(ids), {
       name: (given) => given,
       async work(tx, given) {
-        const post = await visiblePost(tx, given)
+        const post = await postItself(tx, given)
         const { postId, number, title } = post
         const done = { id: postId, kind: 'post', number, title }
         const board = place.boardId === undefined ? post.boardId : place.boardId

@@ -1,38 +1,29 @@
 import { withoutHtml } from '../core/markdown/index.js'
-import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { changesOf, EDITED } from '../core/details.js'
-import { AppError } from '../core/errors.js'
-import { HELD, SHOWN } from '../core/hidden.js'
-import { isId, newId, randomWord } from '../core/ids.js'
+import { SHOWN } from '../core/hidden.js'
+import { newId, randomWord } from '../core/ids.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
+import { membersOf } from '../db/merges.js'
 import { movedBy } from '../db/posts/moves.js'
-import { deletePost, findPost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
+import { deletePost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
 import { insertVote } from '../db/votes.js'
-import { can, type Actor } from './lib/access.js'
+import { can } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
-import type { Context } from './lib/context.js'
 import { hiddenFirst } from './lib/holding.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
-import {
-  DashboardPost,
-  isAuthor,
-  postPolicy,
-  PostRow,
-  takenAmong,
-  toDashboardPost,
-  toPostRow,
-} from './lib/postshapes.js'
+import { DashboardPost, postPolicy, PostRow, takenAmong, toDashboardPost, toPostRow } from './lib/postshapes.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { announce, assertSpeaks, updateFields, type Update } from './lib/updates.js'
 import { voterGiven, votersOf } from './lib/voters.js'
+import { idGiven, postItself, postNotFound, visiblePost } from './lib/whichpost.js'
 
 const contentMarkdown = nullable('string', {
   maxLength: LENGTHS.text,
@@ -60,7 +51,7 @@ export const show = operation({
   errors: ['POST_NOT_FOUND'],
   input: fields({ ...whichPost, userId: voterGiven }),
   output: Type.Object({ post: DashboardPost }),
-  subject: postGiven,
+  subject: (ctx, input) => visiblePost(ctx, idGiven(input)),
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], { voter: userId })
     return { post: toDashboardPost(ctx, post, voters, await takenAmong(ctx, [post])) }
@@ -117,7 +108,14 @@ export const update = operation({
   http: 'PATCH /posts 200',
   access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'BOARD_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED'],
+  errors: [
+    'POST_NOT_FOUND',
+    'BOARD_NOT_FOUND',
+    'ROADMAP_NOT_FOUND',
+    'NOT_ENOUGH_PERMISSION',
+    'CONTENT_CHANGED',
+    'POST_MERGED',
+  ],
   input: fields(
     {
       ...whichPost,
@@ -141,7 +139,7 @@ export const update = operation({
   ),
   output: Type.Object({ post: PostRow }),
   async subject(ctx, input) {
-    const post = await postGiven(ctx, input)
+    const post = await postItself(ctx, idGiven(input))
     postPolicy.assert('update', ctx.actor, post)
     return post
   },
@@ -177,7 +175,7 @@ export async function updateIn(
   { title, contentMarkdown, boardId, roadmapId, message, quiet, ifUpdatedAt }: PostChange,
 ): Promise<{ before: PostView; after: PostView }> {
   await lock(tx.db, 'post_counts')
-  const before = await visiblePost(tx, given) // after the lock: it, or who may see it, may have changed
+  const before = await postItself(tx, given) // after the lock: it, or who may see it, may have changed
   const { postId } = before
   postPolicy.assert('update', tx.actor, before)
   assertUnchanged('ifUpdatedAt', ifUpdatedAt, before.updatedAt)
@@ -215,11 +213,11 @@ export const remove = operation({
   http: 'DELETE /posts 204',
   access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'POST_MERGED'],
   input: fields(whichPost, ['userId']),
   output: Type.Undefined(),
   async subject(ctx, input) {
-    const post = await postGiven(ctx, input)
+    const post = await postItself(ctx, idGiven(input))
     postPolicy.assert('delete', ctx.actor, post)
     return post
   },
@@ -235,30 +233,8 @@ export async function removeIn({ db, actor, record }: Change, post: PostView): P
   await lock(db, 'post_counts')
   const isTaken = !can(actor, 'post:destroy') && (await hasOthers(db, post))
   postPolicy.assert('delete', actor, { ...post, isTaken })
+  const merged = await membersOf(db, post.postId)
   if (!(await deletePost(db, post.postId))) throw postNotFound(post.postId)
+  for (const postId of merged) await deletePost(db, postId) // their votes and comments went with it
   record('post.deleted', post.postId, post.title)
 }
-
-/** As in the contract, an id wins over a slug. `id` and `postId` may hold a slug too. */
-async function postGiven(ctx: Context, { id, postId, slug }: Record<string, unknown>): Promise<PostView> {
-  const given = [id, postId, slug].filter((text): text is string => typeof text === 'string' && text.trim() !== '')
-  return visiblePost(
-    ctx,
-    given.find((text) => text !== slug && isId(text.trim())) ?? (given.includes(slug as string) ? slug : given[0]),
-  )
-}
-
-/** The post by id, slug or number. Throws POST_NOT_FOUND, also where the actor may not see it. */
-export async function visiblePost({ db, actor }: Pick<Context, 'db' | 'actor'>, given: unknown): Promise<PostView> {
-  const which = typeof given === 'string' ? given.trim() : ''
-  if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its number, slug or id.')
-  const post = await findPost(db, which)
-  if (!post || (post.display === 0 && !can(actor, 'board:read') && !isOwnHeld(actor, post))) throw postNotFound(which)
-  return post
-}
-
-/** The author sees what waits for a look, as everybody would, were it kept. */
-const isOwnHeld = (actor: Actor, post: PostView): boolean =>
-  post.is_spam === HELD && post.boardDisplay !== 0 && isAuthor(actor, post)
-
-export const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `Post ${quoted(given)} not found.`)

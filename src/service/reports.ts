@@ -3,7 +3,7 @@ import { reportsOf } from '../db/reports.js'
 import { operation } from './lib/operation.js'
 import { fields, inPath } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 export interface Reported {
   kind: 'post' | 'comment'

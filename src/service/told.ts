@@ -6,7 +6,7 @@ import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { counts, countsOf } from './lib/toldcounts.js'
-import { visiblePost } from './posts.js'
+import { visiblePost } from './lib/whichpost.js'
 
 /** Rows that an answer has at most. */
 const MOST = 100

@@ -4,19 +4,22 @@ import { asStored, isId } from '../core/ids.js'
 import { quoted } from '../core/text.js'
 import { findBoard } from '../db/boards.js'
 import { lockComment } from '../db/comments.js'
+import { findMerge } from '../db/merges.js'
 import { findReview, reopenReports, restoreReview } from '../db/moderation.js'
 import { findPost } from '../db/posts/row.js'
 import { deleteUndo, lockUndo } from '../db/undos.js'
 import { lockUser } from '../db/users.js'
 import { can } from './lib/access.js'
 import { blockIn } from './lib/blocking.js'
-import { bulkOutput, changeMany, type Decided, type Done, type Moved, type Undoable } from './lib/bulk.js'
+import { bulkOutput, changeMany, type Decided, type Done, type Merged, type Moved, type Undoable } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath } from './lib/schemas.js'
+import { unmergeIn } from './merges.js'
 import { setHidden, subjectOf, subjectOfPost, type Subject } from './moderation.js'
-import { updateIn, visiblePost } from './posts.js'
+import { updateIn } from './posts.js'
+import { postItself } from './lib/whichpost.js'
 
 export const apply = operation({
   id: 'undo.apply',
@@ -29,8 +32,9 @@ export const apply = operation({
   output: bulkOutput,
   run: (ctx, { undo_id: undoId }) =>
     changeMany(ctx, (tx) => takeUndo(tx, undoId), {
-      name: (each) => (each.type === 'moved' ? each.postId : each.id),
-      work: (tx, each) => (each.type === 'moved' ? moveBack(tx, each) : takeBack(tx, each)),
+      name: (each) => (each.type === 'decided' ? each.id : each.postId),
+      work: (tx, each) =>
+        each.type === 'moved' ? moveBack(tx, each) : each.type === 'merged' ? parted(tx, each) : takeBack(tx, each),
     }),
 })
 
@@ -46,7 +50,7 @@ async function takeUndo(tx: Change, given: string): Promise<Undoable[]> {
 }
 
 async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved): Promise<Done> {
-  const post = await visiblePost(tx, postId)
+  const post = await postItself(tx, postId)
   if (boardId && post.boardId !== boardId[1]) throw changedSince()
   if (roadmapId && post.roadmap_id !== roadmapId[1]) throw changedSince()
   const wanted = { boardId: boardId?.[0], roadmapId: roadmapId?.[0] }
@@ -55,6 +59,11 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved
     throw changedSince()
   const { after } = await updateIn(tx, postId, { ...wanted, quiet })
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
+}
+
+async function parted(tx: Change, { postId }: Merged): Promise<Done> {
+  if (!(await findMerge(tx.db, postId))) throw changedSince()
+  return unmergeIn(tx, postId)
 }
 
 async function takeBack(

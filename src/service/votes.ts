@@ -2,6 +2,7 @@ import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { newId } from '../core/ids.js'
+import { deleteMergedVotes } from '../db/merges.js'
 import type { Sorting } from '../db/paging.js'
 import { votesCountOf, type PostView } from '../db/posts/row.js'
 import { readSettings } from '../db/settings.js'
@@ -22,13 +23,13 @@ import { change, type Change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
-import { visiblePost } from './posts.js'
 import { fields, inPath } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { labsOf } from './settings.js'
 import { findPerson, PublicUser } from './lib/people.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { PostVote, seesVoters, votersOf } from './lib/voters.js'
+import { visiblePost } from './lib/whichpost.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
 export type Vote = Type.Static<typeof Vote>
@@ -173,6 +174,7 @@ async function cast(tx: Change, { postId: id }: PostView, userId: string) {
 
 async function withdraw(tx: Change, { postId: id }: PostView, userId: string) {
   const vote = await deleteVote(tx.db, { userId, postId: id })
+  await deleteMergedVotes(tx.db, { userId, postId: id })
   if (!vote) throw new AppError('VOTE_NOT_FOUND', 'This user has not voted for this post.')
   tx.record('post.unvoted', id, undefined, userId)
   return vote

@@ -152,6 +152,7 @@ it('every list with pages declares its order, or has one of its own and says so'
   expect(lists.filter(({ input }) => !('created' in input.properties)).map(({ id }) => id)).toEqual([
     'notifications.list', // newest first
     'search.find', // the best first
+    'posts.merged', // the newest merge first
     'posts.followers', // those whose accounts are oldest first
     'roadmaps.list',
     'mails.suppressed', // the latest first

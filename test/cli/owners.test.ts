@@ -56,6 +56,8 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'posts create': { args: 'Other --board ideas' },
   'posts update': { args: 'POST --board ideas' },
   'posts move': { args: 'POST --roadmap planned' },
+  'posts merge': { args: 'POST --into x', code: 3 },
+  'posts unmerge': { args: 'POST', code: 5 },
   'posts undo': { args: 'x', code: 3 },
   'boards follow': { args: 'ideas' },
   'boards unfollow': { args: 'ideas' },

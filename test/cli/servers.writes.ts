@@ -73,6 +73,9 @@ export const WRITES: Record<string, (given: Given) => Write> = {
       boardId: draw([null, draw(rows.boards).boardId]),
       roadmapId: draw([null, draw(rows.roadmaps).id]),
     }),
+  'posts.merge': ({ rows, draw }) =>
+    http('POST /posts/merge', { ids: [draw(rows.posts).postId], into: draw(rows.posts).postId }),
+  'posts.unmerge': ({ rows, draw }) => http('POST /posts/unmerge', { ids: [draw(rows.posts).postId] }),
   'moderation.decideMany': ({ rows, draw }) =>
     http('POST /moderation', {
       ids: [draw(rows.posts).postId, draw(rows.comments).id],

@@ -109,7 +109,7 @@ describe.each(engines)('the schema on %s', (engine) => {
     const counts = () => db.selectFrom('post_counts').selectAll().orderBy('board').orderBy('roadmap').execute()
     const before = await counts()
     expect(await migrate(db)).toEqual(Object.keys(migrations).slice(3))
-    expect(await db.selectFrom('votes').selectAll().execute()).toEqual([first])
+    expect(await db.selectFrom('votes').selectAll().execute()).toEqual([{ ...first, fromPostId: null }])
     expect(await counts()).toEqual(before)
     await db.insertInto('votes').values(vote(bob!)).execute()
     await expect(db.insertInto('votes').values(vote(bob!)).execute()).rejects.toThrow(/unique/i)

@@ -26,9 +26,11 @@ const RACES: Record<string, Race | string> = {
   'board_follows.boardId': race('user', 'BOARD_NOT_FOUND', ({ boardId }) => ({ line: `PUT /boards/${boardId}/follow`, body: {} })), // prettier-ignore
   'board_follows.userId': race('user', 'USER_NOT_FOUND', ({ boardId }) => ({ line: `PUT /boards/${boardId}/follow`, body: {} })), // prettier-ignore
   'comments.author_id': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
+  'comments.from_post_id': 'a merge and a deletion of posts wait for each other',
   'comments.parent_id': 'the comment loses its parent (test/service/change.test.ts)',
   'comments.post_id': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/comments`, body: { body: 'x' } })), // prettier-ignore
   'comments.roadmap_id': 'the change of the post refers to it first',
+  'follows.fromPostId': 'a merge and a deletion of posts wait for each other',
   'follows.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
   'follows.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
   'former_usernames.userId': 'no operation writes it after the migration',
@@ -39,6 +41,13 @@ const RACES: Record<string, Race | string> = {
   'mentions.commentId': 'the consumer handles the event again, without the row',
   'mentions.postId': 'the consumer handles the event again, without the row',
   'mentions.userId': 'the consumer handles the event again, without the row',
+  'merged_votes.postId': 'a merge and a deletion of posts wait for each other',
+  'merged_votes.userId': 'a merge writes it from votes, which are deleted with the person',
+  'merges.answerId': 'a merge writes it from a comment that it has just changed',
+  'merges.intoId': race('owner', 'POST_NOT_FOUND', ({ postId, otherId }) => ({ line: 'POST /posts/merge', body: { ids: [otherId], into: postId } })), // prettier-ignore
+  'merges.mergedBy': race('user', 'USER_NOT_FOUND', ({ postId, otherId }) => ({ line: 'POST /posts/merge', body: { ids: [otherId], into: postId } })), // prettier-ignore
+  'merges.postId': 'a merge and a deletion of posts wait for each other',
+  'merges.rootId': 'the same as merges.intoId',
   'notification_settings.userId': 'the operations hold the account before, and refuse where there is none',
   'notifications.actorId': 'the consumer handles the event again, without the row',
   'notifications.commentId': 'the consumer handles the event again, without the row',
@@ -66,6 +75,7 @@ const RACES: Record<string, Race | string> = {
   'undos.userId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'POST /posts/move', body: { ids: [postId], boardId } })), // prettier-ignore
   'user_uses.userId': 'triggers of the user and of sessions write it',
   'views.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /views', body: { name: 'Triage' } })),
+  'votes.fromPostId': 'a merge and a deletion of posts wait for each other',
   'votes.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
   'votes.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: 'POST /votes', body: { postId } })),
 }
@@ -82,12 +92,13 @@ async function world(engine: Engine) {
   })
   const made = async (line: string, body: object) => (await site.http(line, { token: owner, body })).body
   const { post } = await made('POST /posts', { title: 'Dark mode' })
+  const { post: other } = await made('POST /posts', { title: 'Night theme' })
   const { board } = await made('POST /boards', { name: 'Ideas' })
   const { roadmap } = await made('POST /roadmaps', { name: 'Next' })
   const { role } = await made('POST /roles', { name: 'Team' })
   const { activity } = await made(`POST /posts/${post.postId}/comments`, { body: 'first' })
   const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '', view: '' } // prettier-ignore
-  const named = { postId: ids.post, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, commentId: ids.comment, userId } // prettier-ignore
+  const named = { postId: ids.post, otherId: other.postId, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, commentId: ids.comment, userId } // prettier-ignore
   return { site, tokens: { user, owner, nobody: undefined }, email: EMAIL, ids, ...named }
 }
 

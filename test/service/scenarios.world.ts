@@ -10,6 +10,7 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as keys from '../../src/service/keys.js'
 import * as labs from '../../src/service/labs.js'
+import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
@@ -55,6 +56,11 @@ export async function makeWorld(engine: Engine) {
   const event = async () => ({ id: (await site.db.selectFrom('events').select('id').orderBy('id').limit(1).executeTakeFirstOrThrow()).id }) // prettier-ignore
   const post = async (by?: string | null, boardId: string | null = null) =>
     (await onBehalfOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
+  const merged = async () => {
+    const postId = await post()
+    await call(merges.merge, { ids: [postId], into: openPost })
+    return postId
+  }
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare', display: true })).roadmap
   const role = async (permissions: Permission[] = []) =>
@@ -84,6 +90,7 @@ export async function makeWorld(engine: Engine) {
     openRoadmap,
     secretRoadmap,
     openPost,
+    merged,
     secretPost,
     word,
     person,

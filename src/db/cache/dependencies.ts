@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
- * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows and mentions the post's, for
+ * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows, mentions and merges the post's, for
  * role_permissions the role's, for roles_users, notifications, their settings and bounces the user's, for reports the reporter's, for api_keys the
  * hash.
  */
@@ -24,6 +24,7 @@ export const TOPIC_NAMES = [
   'reviews',
   'follows',
   'mentions',
+  'merges',
   'notifications',
   'notification_settings',
   'board_follows',
@@ -55,6 +56,7 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   reviews: ['reviews'],
   follows: ['follows'],
   mentions: ['mentions'],
+  merges: ['merges'],
   notifications: ['notifications'],
   notification_settings: ['notification_settings'],
   board_follows: ['board_follows'],

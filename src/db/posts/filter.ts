@@ -84,7 +84,7 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     column: 'display',
     counter: 'display',
     changedBy: [],
-    values: (hidden) => (hidden ? undefined : [1]),
+    values: (hidden) => (hidden ? [0, 1] : [1]), // merged posts have another
   },
   spam: { column: 'is_spam', changedBy: [], values: (spam) => (spam === false ? [SHOWN] : undefined) },
   since: { time: '>=', changedBy: [], values: one },
@@ -184,26 +184,27 @@ export function rangesOf(conditions: Conditions): Range[] {
     ({ filter, values }) => ('column' in filter ? [{ ...filter, values }] : []),
   )
   const isGiven = (...names: Column[]) => columns.some(({ column }) => names.includes(column))
-  // Those of boards and of authors have public and private posts together
-  if (!isGiven('display', 'boardId', 'userId')) columns.push({ column: 'display', values: [0, 1] })
-  // SQLite has no statistics, so of two indexes that fit it may take that of all public posts, and read most of them to
-  // find those of a board or an author. It has no index of a sum.
-  const operand = (column: Column) =>
-    column === 'display' && isGiven('boardId', 'userId') ? sql`posts.display + 0` : sql.ref(column)
-  const equal = columns.reduce<{ parts: RawBuilder<unknown>[]; nulls: RawBuilder<unknown>[] }[]>(
-    (ranges, { column, values, indexesNull }) =>
-      values.flatMap((value) =>
-        ranges.map(({ parts, nulls }) => ({
-          parts: [...parts, is(operand(column), value)],
-          nulls: value === null && indexesNull ? [...nulls, sql.ref(column)] : nulls,
-        })),
-      ),
-    [{ parts: [], nulls: [] }],
-  )
+  // The indexes of boards and of authors have public and private posts together. SQLite has no statistics, so of two
+  // indexes that fit it may take that of all public posts, and read most of them to find those of a board or an author.
+  // It has no index of a sum.
+  const isFiltered = isGiven('boardId', 'userId')
+  const shown = columns.filter(({ column }) => isFiltered && column === 'display').map(({ values }) => sql`posts.display + 0 in (${sql.join(values)})`) // prettier-ignore
+  const equal = columns
+    .filter(({ column }) => !isFiltered || column !== 'display')
+    .reduce<{ parts: RawBuilder<unknown>[]; nulls: RawBuilder<unknown>[] }[]>(
+      (ranges, { column, values, indexesNull }) =>
+        values.flatMap((value) =>
+          ranges.map(({ parts, nulls }) => ({
+            parts: [...parts, is(sql.ref(column), value)],
+            nulls: value === null && indexesNull ? [...nulls, sql.ref(column)] : nulls,
+          })),
+        ),
+      [{ parts: [], nulls: [] }],
+    )
   const times = given(conditions).flatMap(({ filter, values: [value] }) =>
     'time' in filter ? [sql`posts."createdAt" ${sql.raw(filter.time)} ${value}`] : [],
   )
-  return equal.map(({ parts, nulls }) => ({ where: sql.join([...parts, ...times], sql` and `), nulls }))
+  return equal.map(({ parts, nulls }) => ({ where: sql.join([...parts, ...shown, ...times], sql` and `), nulls }))
 }
 
 /** The rows of `post_counts` whose sum is the number of posts; undefined where they do not tell. */

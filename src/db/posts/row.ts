@@ -122,7 +122,7 @@ export async function updatePost(
 }
 
 /**
- * Those of some posts of an author on which anyone else has voted or publicly commented. Without `offset 0`, PostgreSQL
+ * Those of some posts of an author on which anyone else has voted or publicly commented, or into which others were merged. Without `offset 0`, PostgreSQL
  * may read all comments of the site once, in place of those of each post.
  */
 export async function postsWithOthers(db: Db, postIds: readonly string[], author: string): Promise<string[]> {
@@ -137,9 +137,10 @@ export async function postsWithOthers(db: Db, postIds: readonly string[], author
         }>`select posts."postId" from posts where posts."postId" in (${sql.join(given.postIds)}) and (
           exists (select 1 from votes where votes."postId" = posts."postId" and votes."userId" <> ${given.author} limit 1 offset 0)
           or exists (select 1 from comments where comments.post_id = posts."postId" and is_internal = 0 and is_spam = 0
-            and (author_id is null or author_id <> ${given.author}) limit 1 offset 0))`.compile(db),
+            and (author_id is null or author_id <> ${given.author}) limit 1 offset 0)
+          or exists (select 1 from merges where merges."rootId" = posts."postId" limit 1 offset 0))`.compile(db),
     }),
-    { posts: postIds, boards: [], votes: postIds, comments: postIds },
+    { posts: postIds, boards: [], votes: postIds, comments: postIds, merges: postIds },
   )
   return rows.map(({ postId }) => postId)
 }

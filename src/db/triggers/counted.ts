@@ -142,48 +142,54 @@ const posts = (engine: Engine): Trigger[] => [
   },
 ]
 
-const votes = (engine: Engine): Trigger[] => [
-  {
-    name: 'votes_added',
-    on: 'votes',
-    after: 'insert',
-    run: [
-      ofPost('new', `"votesCount" = "votesCount" + 1, trending = trending + ${weight(engine, 'new."createdAt"')}`),
-      ofAuthor('new', 'vote_count', '+ 1'),
-    ].join('; '),
-  },
-  {
-    name: 'votes_removed',
-    on: 'votes',
-    after: 'delete',
-    run: [
-      // A difference of numbers may be a little too small
-      ofPost(
-        'old',
-        `"votesCount" = "votesCount" - 1, trending = ${engine === 'postgres' ? 'greatest' : 'max'}(trending - ${weight(engine, 'old."createdAt"')}, ${weight(engine, 'posts."createdAt"')})`,
-      ),
-      ofAuthor('old', 'vote_count', '- 1'),
-    ].join('; '),
-  },
-]
+/** Moves change neither the person nor the time of a vote. A difference of numbers may be a little too small. */
+const votes = (): Trigger[] => {
+  const add = ofPost('new', `"votesCount" = "votesCount" + 1, trending = trending + ${weight('sqlite', 'new."createdAt"')}`) // prettier-ignore
+  const remove = ofPost('old', `"votesCount" = "votesCount" - 1, trending = max(trending - ${weight('sqlite', 'old."createdAt"')}, ${weight('sqlite', 'posts."createdAt"')})`) // prettier-ignore
+  const on = 'votes'
+  return [
+    { name: 'votes_added', on, after: 'insert', run: [add, ofAuthor('new', 'vote_count', '+ 1')].join('; ') },
+    { name: 'votes_removed', on, after: 'delete', run: [remove, ofAuthor('old', 'vote_count', '- 1')].join('; ') },
+    { name: 'votes_moved', on, after: 'update', when: 'new."postId" <> old."postId"', run: [remove, add].join('; ') },
+  ]
+}
+
+/**
+ * The same by statement. PostgreSQL keeps each version of a row until the transaction ends, and reads them all for the
+ * next: thousands of votes for one post have to be one update of the post.
+ */
+const votesByStatement = (): Trigger[] => {
+  const on = 'votes'
+  const rows = (table: string, value: string) =>
+    `select "postId", "userId", ${value} as value, ${value} * ${weight('postgres', '"createdAt"')} as trend from ${table}`
+  const ofPosts = (from: string) =>
+    `update posts set "votesCount" = "votesCount" + sums.value, trending = greatest(trending + sums.trend, ${weight('postgres', 'posts."createdAt"')}) from (select "postId", sum(value) as value, sum(trend) as trend from (${from}) as changed group by "postId" having sum(value) <> 0 or sum(trend) <> 0) as sums where posts."postId" = sums."postId"`
+  const ofPeople = (from: string) =>
+    `update users set vote_count = vote_count + sums.value from (select "userId", sum(value) as value from (${from}) as changed group by "userId") as sums where users."userId" = sums."userId"`
+  const [added, removed] = [rows('added', '1'), rows('removed', '-1')]
+  return [
+    { name: 'votes_added', on, after: 'insert', referencing: 'new table as added', run: [ofPosts(added), ofPeople(added)].join('; ') }, // prettier-ignore
+    { name: 'votes_removed', on, after: 'delete', referencing: 'old table as removed', run: [ofPosts(removed), ofPeople(removed)].join('; ') }, // prettier-ignore
+    { name: 'votes_moved', on, after: 'update', referencing: 'old table as removed new table as added', run: ofPosts(`${removed} union all ${added}`) }, // prettier-ignore
+  ]
+}
 
 /** The comments that everybody sees. */
 const comments = (): Trigger[] => {
   const isShown = (row: Row) => `${row}.is_internal = 0 and ${row}.is_spam = 0`
   const add = (row: Row, by: string) =>
     `update posts set "commentsCount" = "commentsCount" ${by} where "postId" = ${row}.post_id`
+  const moved = 'new.post_id <> old.post_id'
   return [
     { name: 'comments_added', on: 'comments', after: 'insert', when: isShown('new'), run: add('new', '+ 1') },
     { name: 'comments_removed', on: 'comments', after: 'delete', when: isShown('old'), run: add('old', '- 1') },
     { name: 'comments_shown', on: 'comments', after: 'update', when: `${isShown('new')} and not (${isShown('old')})`, run: add('new', '+ 1') }, // prettier-ignore
     { name: 'comments_hidden', on: 'comments', after: 'update', when: `${isShown('old')} and not (${isShown('new')})`, run: add('new', '- 1') }, // prettier-ignore
+    { name: 'comments_moved', on: 'comments', after: 'update', when: `${moved} and ${isShown('old')} and ${isShown('new')}`, run: [add('old', '- 1'), add('new', '+ 1')].join('; ') }, // prettier-ignore
   ]
 }
 
-/**
- * The same by statement. PostgreSQL keeps each version of a row until the transaction ends, and reads them all for the
- * next: thousands of comments on one post have to be one update of the post.
- */
+/** The same by statement, as for votes. */
 const commentsByStatement = (): Trigger[] => {
   const rows = (table: string, value: string) =>
     `select post_id, ${value} as value from ${table} where is_internal = 0 and is_spam = 0`
@@ -238,8 +244,7 @@ export const countingTriggers = (engine: Engine): readonly Trigger[] => [
   ...people,
   ...totals('roadmaps'),
   ...posts(engine),
-  ...votes(engine),
-  ...(engine === 'postgres' ? commentsByStatement() : comments()),
+  ...(engine === 'postgres' ? [...votesByStatement(), ...commentsByStatement()] : [...votes(), ...comments()]),
   ...searched(engine),
   ...moves,
 ]

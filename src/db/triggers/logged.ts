@@ -94,6 +94,7 @@ const LOGGED = {
   reviews: {},
   follows: { ref: 'postId', moves: true },
   mentions: { ref: 'postId', moves: true },
+  merges: { ref: 'rootId', moves: true },
   notifications: { ref: 'userId', moves: true },
   notification_settings: { ref: 'userId' },
   board_follows: { ref: 'userId' },

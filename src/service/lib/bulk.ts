@@ -12,7 +12,7 @@ const MOST_AT_ONCE = 100
 const UNDO_MS = 10 * 60_000
 
 /** What changed, before and after: what takes it back. Stored as JSON for some minutes, so ids only. */
-export type Undoable = Moved | Decided
+export type Undoable = Moved | Decided | Merged
 
 export interface Moved {
   type: 'moved'
@@ -23,6 +23,11 @@ export interface Moved {
   quiet?: true
 }
 type Ends = readonly [before: string | null, after: string | null]
+
+export interface Merged {
+  type: 'merged'
+  postId: string
+}
 
 export interface Decided {
   type: 'decided'
@@ -75,6 +80,12 @@ const Outcome = Type.Object({
       { description: 'Where it is deleted: what a post takes with it; otherwise absent' },
     ),
   ),
+  moved: Type.Optional(
+    Type.Object(
+      { votes: Type.Integer(), comments: Type.Integer() },
+      { description: 'Where it is merged: what the other post takes over, each person counted once; otherwise absent' },
+    ),
+  ),
   error: outcomeError,
 })
 export type Outcome = Type.Static<typeof Outcome>
@@ -95,7 +106,7 @@ export const bulkOutput = Type.Object({
 type BulkOutput = Type.Static<typeof bulkOutput>
 
 /** What was done with one of them. */
-export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title' | 'author' | 'lost'> {
+export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title' | 'author' | 'lost' | 'moved'> {
   /** How to take it back: 'final' where that cannot be done, absent where nothing changed. */
   undo?: Undoable | 'final' | undefined
 }
@@ -121,9 +132,9 @@ export const changeMany = <Given>(
     for (const given of typeof all === 'function' ? await all(tx) : all) {
       const said = { given: name(given) }
       try {
-        const { undo, ...done } = await work(tx, given)
+        const { undo, id, kind, number, title, ...more } = await work(tx, given)
         if (undo && undo !== 'final') undoable.push(undo)
-        outcomes.push({ ...said, ...done, outcome: undo ? 'changed' : 'unchanged' })
+        outcomes.push({ ...said, id, kind, number, title, outcome: undo ? 'changed' : 'unchanged', ...more })
       } catch (error) {
         outcomes.push({ ...said, ...NOTHING, outcome: 'failed', error: refusalIn(error) })
       }

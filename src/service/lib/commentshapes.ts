@@ -82,6 +82,12 @@ export const Comment = Type.Object({
   is_answer: Type.Optional(
     Type.Boolean({ description: 'true of the comment that answers the post; otherwise absent' }),
   ),
+  from_post: Type.Optional(
+    Type.Object(
+      { number: Type.Integer(), title: Type.String() },
+      { description: 'The merged post that it was written on; otherwise absent' },
+    ),
+  ),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
   may: commentPolicy.field,
@@ -170,8 +176,21 @@ export const toComment = (
   ...(is_spam === HELD && { is_held: true }),
   ...(official === 'update' && { is_update: true, ...movedTo(actor, row) }),
   ...(official === 'answer' && { is_answer: true }),
+  ...originOf(actor, row),
   ...(taken.has(id) && { others_took_part: true }),
 })
+
+function originOf(
+  actor: Actor,
+  {
+    originNumber: number,
+    originTitle: title,
+    originDisplay: display,
+  }: Pick<CommentView, 'originNumber' | 'originTitle' | 'originDisplay'>,
+) {
+  if (number === null || title === null || (display === 0 && !can(actor, 'board:read'))) return undefined
+  return { from_post: { number, title } }
+}
 
 function movedTo(actor: Actor, row: Parameters<typeof roadmapOf>[1]) {
   const roadmap = roadmapOf(actor, row)

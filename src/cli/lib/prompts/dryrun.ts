@@ -19,6 +19,7 @@ const VERBS = {
   Kept: 'keep',
   Made: 'make',
   Marked: 'mark',
+  Merged: 'merge',
   Moved: 'move',
   Removed: 'remove',
   Renamed: 'rename',

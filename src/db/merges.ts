@@ -1,0 +1,224 @@
+import { sql, type RawBuilder } from 'kysely'
+import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
+import { compiled } from './cache/compiled.js'
+import { pageOf, type Page } from './paging.js'
+import { referringTo } from './references.js'
+import type { Db, MergeRow } from './tables.js'
+
+/**
+ * Posts that were merged form a tree: each names the post that it was merged into, and the root, which stays. Votes and
+ * comments of all of them belong to the root, and keep the post where they were written. Of several votes of one person
+ * the oldest counts. The others wait in `merged_votes`, so which votes count depends on the tree alone, not on the order
+ * of the merges.
+ */
+
+/** The post that a merged post belongs to now. */
+export async function rootOf(db: Db, postId: string): Promise<string | undefined> {
+  const [merge] = await compiled(db, 'rootOf', { postId }, (given) =>
+    db.selectFrom('merges').select('rootId').where('postId', '=', given.postId),
+  )
+  return merge?.rootId
+}
+
+const isOlder = (one: string, other: string) =>
+  sql.raw(`(${one}."createdAt", ${one}."voteId") < (${other}."createdAt", ${other}."voteId")`)
+
+/** What a merge moves. */
+export interface Moved {
+  votes: number
+  comments: number
+}
+
+/** Merges a post that is a root into another root. Hold the lock of `post_counts`. */
+export const mergePost = (
+  db: Db,
+  merge: { postId: string; intoId: string; at: string; by: string | null },
+): Promise<Moved> => referringTo({ users: merge.by, posts: merge.intoId }, () => merging(db, merge))
+
+async function merging(
+  db: Db,
+  { postId, intoId, at, by }: { postId: string; intoId: string; at: string; by: string | null },
+): Promise<Moved> {
+  const answerId = await answerToGiveUp(db, postId, intoId)
+  const votes = await mergeVotes(db, postId, intoId)
+  const comments = await sql`
+    update comments set from_post_id = coalesce(from_post_id, ${postId}), post_id = ${intoId} where post_id = ${postId}`.execute(
+    db,
+  )
+  await sql`update mentions set "postId" = ${intoId} where "postId" = ${postId}`.execute(db)
+  await sql`update merges set "rootId" = ${intoId} where "rootId" = ${postId}`.execute(db)
+  const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by }
+  await db.insertInto('merges').values(merge).execute()
+  await copyFollows(db, intoId)
+  await db.updateTable('posts').set({ is_spam: MERGED, display: UNLISTED }).where('postId', '=', postId).execute()
+  return { votes, comments: Number(comments.numAffectedRows ?? 0) }
+}
+
+/** A post has one answer. That of the post that stays remains; the other is kept as a comment. */
+async function answerToGiveUp(db: Db, postId: string, intoId: string): Promise<string | null> {
+  const answers = await db
+    .selectFrom('comments')
+    .select(['id', 'post_id'])
+    .where('post_id', 'in', [postId, intoId])
+    .where('official', '=', sql.lit('answer'))
+    .execute()
+  const given = answers.find(({ post_id: of }) => of === postId)
+  if (!given || answers.length < 2) return null
+  await db.updateTable('comments').set({ official: null }).where('id', '=', given.id).execute()
+  return given.id
+}
+
+/** Returns how many votes the post had. */
+async function mergeVotes(db: Db, postId: string, intoId: string): Promise<number> {
+  const pairs = sql`votes as own cross join votes as other
+    where own."postId" = ${postId} and other."postId" = ${intoId} and other."userId" = own."userId"`
+  const later = (name: string, than: string) =>
+    sql`select ${sql.raw(`${name}."voteId", ${name}."userId", coalesce(${name}."fromPostId", ${name}."postId"), ${name}."createdAt"`)} from ${pairs} and not ${isOlder(name, than)}`
+  const repeated = await sql`
+    insert into merged_votes ("voteId", "userId", "postId", "createdAt")
+    ${later('own', 'other')} union all ${later('other', 'own')}`.execute(db)
+  const count = Number(repeated.numAffectedRows ?? 0)
+  // The delete reads as many rows as both posts have votes
+  if (count > 0)
+    await sql`
+      delete from votes where "postId" in (${postId}, ${intoId})
+      and exists (select 1 from merged_votes where merged_votes."voteId" = votes."voteId")`.execute(db)
+  const moved = await sql`
+    update votes set "fromPostId" = coalesce("fromPostId", ${postId}), "postId" = ${intoId} where "postId" = ${postId}`.execute(
+    db,
+  )
+  return count + Number(moved.numAffectedRows ?? 0)
+}
+
+/** The post and what is merged into it, as it is stored. */
+const groupOf = (rootId: string): RawBuilder<unknown> =>
+  sql`(select ${rootId} as "postId" union all select merges."postId" from merges where merges."rootId" = ${rootId})`
+
+/** Takes the newest merge of a post back, with all that was merged into it before. Hold the lock of `post_counts`. */
+export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow): Promise<void> {
+  await db.deleteFrom('merges').where('postId', '=', postId).execute()
+  await sql`
+    with recursive part(id) as (
+      select "postId" from merges where "intoId" = ${postId}
+      union all select merges."postId" from merges join part on merges."intoId" = part.id)
+    update merges set "rootId" = ${postId} where "postId" in (select id from part)`.execute(db)
+  const group = groupOf(postId)
+  await sql`
+    update votes set "postId" = ${postId}, "fromPostId" = nullif("fromPostId", ${postId})
+    where "postId" = ${rootId} and "fromPostId" in ${group}`.execute(db)
+  await restoreVotes(db, rootId)
+  await restoreVotes(db, postId)
+  // A reply stays with what it replies to
+  await sql`
+    with recursive part(id) as (
+      select id from comments where post_id = ${rootId} and from_post_id in ${group}
+      union select comments.id from comments join part on comments.parent_id = part.id where comments.post_id = ${rootId})
+    update comments set post_id = ${postId}, from_post_id = nullif(from_post_id, ${postId}) where id in (select id from part)`.execute(
+    db,
+  )
+  if (answerId !== null) await restoreAnswer(db, postId, answerId)
+  await sql`
+    update mentions set "postId" = ${postId} where "postId" = ${rootId}
+    and (exists (select 1 from comments where comments.id = mentions."commentId" and comments.post_id = ${postId})
+      or ("commentId" is null and "textId" in ${group}))`.execute(db)
+  await sql`delete from follows where "postId" = ${rootId} and "fromPostId" is not null`.execute(db)
+  await copyFollows(db, rootId)
+  await sql`
+    update posts set is_spam = ${SHOWN}, display = coalesce((select display from boards where boards."boardId" = posts."boardId"), 1)
+    where "postId" = ${postId}`.execute(db)
+}
+
+/** Gives people without a vote on a post the oldest of those that they cast on what is merged into it. */
+async function restoreVotes(db: Db, postId: string): Promise<void> {
+  const group = groupOf(postId)
+  await sql`
+    insert into votes ("voteId", "userId", "postId", "createdAt", "fromPostId")
+    select "voteId", "userId", ${postId}, "createdAt", nullif("postId", ${postId}) from (
+      select merged_votes.*, row_number() over (partition by "userId" order by "createdAt", "voteId") as place
+      from merged_votes where "postId" in ${group}
+      and not exists (select 1 from votes where votes."userId" = merged_votes."userId" and votes."postId" = ${postId})
+    ) as found where place = 1`.execute(db)
+  await sql`
+    delete from merged_votes where "postId" in ${group}
+    and exists (select 1 from votes where votes."voteId" = merged_votes."voteId")`.execute(db)
+}
+
+async function restoreAnswer(db: Db, postId: string, answerId: string): Promise<void> {
+  await sql`
+    update comments set official = 'answer' where id = ${answerId} and post_id = ${postId} and official is null and is_internal = 0
+    and not exists (select 1 from comments as others where others.post_id = ${postId} and others.official = 'answer')`.execute(
+    db,
+  )
+}
+
+/** Whoever followed a post follows what it was merged into, unless they chose otherwise there. */
+async function copyFollows(db: Db, rootId: string): Promise<void> {
+  const members = sql`(select "postId" from merges where "rootId" = ${rootId})`
+  await sql`
+    insert into follows ("postId", "userId", "isFollowing", "createdAt", "fromPostId")
+    select ${rootId}, "userId", "isFollowing", "createdAt", "postId" from follows
+    where "postId" in ${members} and "fromPostId" is null order by "createdAt" desc, "postId" desc
+    on conflict ("postId", "userId") do nothing`.execute(db)
+  // Voters and authors of comments follow by what moves with the post, and its author by nothing else
+  await sql`
+    insert into follows ("postId", "userId", "isFollowing", "createdAt", "fromPostId")
+    select ${rootId}, posts."userId", 1, posts."createdAt", posts."postId" from posts
+    where posts."postId" in ${members} and posts."userId" is not null
+    and not exists (select 1 from notification_settings where notification_settings."userId" = posts."userId" and "followsAuthored" = 0)
+    order by posts."createdAt", posts."postId"
+    on conflict ("postId", "userId") do nothing`.execute(db)
+}
+
+/** Forgets the further votes of a person on what is merged into a post. */
+export async function deleteMergedVotes(db: Db, { userId, postId }: { userId: string; postId: string }): Promise<void> {
+  await sql`delete from merged_votes where "userId" = ${userId} and "postId" in ${groupOf(postId)}`.execute(db)
+}
+
+/** What a post was merged into. */
+export const findMerge = (db: Db, postId: string): Promise<MergeRow | undefined> =>
+  db.selectFrom('merges').selectAll().where('postId', '=', postId).executeTakeFirst()
+
+/** The ids of the posts that were merged into a post. */
+export async function membersOf(db: Db, rootId: string): Promise<string[]> {
+  const rows = await db.selectFrom('merges').select('postId').where('rootId', '=', rootId).execute()
+  return rows.map(({ postId }) => postId)
+}
+
+export interface MergedFilter {
+  rootId: string
+  /** Whether those of private boards are among them. */
+  hidden: boolean
+}
+
+const merged = (db: Db, { rootId, hidden }: MergedFilter) =>
+  db
+    .selectFrom('merges')
+    .innerJoin('posts', 'posts.postId', 'merges.postId')
+    .leftJoin('boards', 'boards.boardId', 'posts.boardId')
+    .where('merges.rootId', '=', rootId)
+    .$if(!hidden, (query) =>
+      query.where((eb) => eb.or([eb('posts.boardId', 'is', null), eb('boards.display', '=', 1)])),
+    )
+
+export type MergedView = Awaited<ReturnType<typeof listMerged>>[number]
+
+/** The posts that were merged into a post, the newest merge first. */
+export const listMerged = (db: Db, filter: MergedFilter, page: Page<MergeRow>) =>
+  pageOf(
+    merged(db, filter)
+      .leftJoin('users as author', 'author.userId', 'posts.userId')
+      .leftJoin('users as merger', 'merger.userId', 'merges.mergedBy')
+      .selectAll('merges')
+      .select(['posts.number', 'posts.title', 'posts.slug', 'posts.contentMarkdown', 'posts.createdAt', 'posts.userId'])
+      .select(['author.name as authorName', 'author.username as authorUsername', 'author.avatar as authorAvatar'])
+      .select(['merger.name as mergerName', 'merger.username as mergerUsername', 'merger.avatar as mergerAvatar']),
+    { by: ['mergedAt', 'postId'], direction: 'desc', table: 'merges' },
+    page,
+  ).execute()
+
+export async function countMerged(db: Db, filter: MergedFilter): Promise<number> {
+  const { count } = await merged(db, filter)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

@@ -1,0 +1,57 @@
+import { AppError } from '../../core/errors.js'
+import { HELD, MERGED } from '../../core/hidden.js'
+import { isId } from '../../core/ids.js'
+import { quoted } from '../../core/text.js'
+import { rootOf } from '../../db/merges.js'
+import { findPost, type PostView } from '../../db/posts/row.js'
+import { can, type Actor } from './access.js'
+import type { Context } from './context.js'
+import { isAuthor } from './postshapes.js'
+
+/** As in the contract, an id wins over a slug. `id` and `postId` may hold a slug too. */
+export function idGiven({ id, postId, slug }: Record<string, unknown>): unknown {
+  const given = [id, postId, slug].filter((text): text is string => typeof text === 'string' && text.trim() !== '')
+  return given.find((text) => text !== slug && isId(text.trim())) ?? (given.includes(slug as string) ? slug : given[0])
+}
+
+/**
+ * The post by id, slug or number; for a merged one, the post that stands for it. Throws POST_NOT_FOUND, also where the
+ * actor may not see it.
+ */
+export async function visiblePost(ctx: Reader, given: unknown): Promise<PostView> {
+  return (await postsGiven(ctx, given)).stands
+}
+
+/**
+ * The same for what changes or deletes a post. Throws POST_MERGED for a merged one: who names it may not know the post
+ * that stands for it.
+ */
+export async function postItself(ctx: Reader, given: unknown): Promise<PostView> {
+  const { post, stands } = await postsGiven(ctx, given)
+  if (post !== stands)
+    throw new AppError(
+      'POST_MERGED',
+      `Post #${post.number} was merged into #${stands.number}. Name that one, or undo the merge first.`,
+    )
+  return post
+}
+
+type Reader = Pick<Context, 'db' | 'actor'>
+
+/** The post that was named, and the one that stands for it: another one if it was merged. */
+export async function postsGiven({ db, actor }: Reader, given: unknown): Promise<{ post: PostView; stands: PostView }> {
+  const which = typeof given === 'string' ? given.trim() : ''
+  if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its number, slug or id.')
+  const named = await findPost(db, which)
+  const root = named?.is_spam === MERGED ? await rootOf(db, named.postId) : undefined
+  const post = root === undefined ? named : await findPost(db, root)
+  if (!named || !post || (post.display === 0 && !can(actor, 'board:read') && !isOwnHeld(actor, post)))
+    throw postNotFound(which)
+  return { post: root === undefined ? post : named, stands: post }
+}
+
+/** The author sees what waits for a look, as everybody would, were it kept. */
+const isOwnHeld = (actor: Actor, post: PostView): boolean =>
+  post.is_spam === HELD && post.boardDisplay !== 0 && isAuthor(actor, post)
+
+export const postNotFound = (given: string) => new AppError('POST_NOT_FOUND', `Post ${quoted(given)} not found.`)

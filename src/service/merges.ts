@@ -1,0 +1,162 @@
+import * as Type from 'typebox'
+import { changeOf } from '../core/details.js'
+import { AppError } from '../core/errors.js'
+import { SHOWN } from '../core/hidden.js'
+import { countMerged, findMerge, listMerged, mergePost, unmergePost, type MergedView } from '../db/merges.js'
+import type { PostView } from '../db/posts/row.js'
+import { can } from './lib/access.js'
+import { bulkOutput, changeMany, eachOnce, idsField, type Done } from './lib/bulk.js'
+import type { Change } from './lib/change.js'
+import type { CachedContext } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { authorOf, PublicUser } from './lib/people.js'
+import { fields, inPath, nullable } from './lib/schemas.js'
+import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
+
+export const merge = operation({
+  id: 'posts.merge',
+  summary: 'Merge up to 100 posts into another, which gets their voters, comments and followers; can be taken back',
+  http: 'POST /posts/merge 200',
+  access: 'post:update',
+  writes: 'content',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({
+    ids: idsField('Ids, slugs or numbers of the posts to merge', 'post'),
+    into: Type.String({ minLength: 1, description: 'Id, slug or number of the post that stays', names: 'post' }),
+  }),
+  output: bulkOutput,
+  run: (ctx, { ids, into }) =>
+    changeMany(ctx, (tx) => targetOf(tx, into).then(() => eachOnce(ids)), {
+      name: (given) => given,
+      work: (tx, given) => mergeIn(tx, given, into),
+    }),
+})
+
+/** Where it does not exist, the whole fails, not each post. */
+const targetOf = (tx: Change, into: string): Promise<PostView> => visiblePost(tx, into)
+
+/** Merges a post in a transaction. What it throws of the contract, it throws before it writes. */
+async function mergeIn(tx: Change, given: string, into: string): Promise<Done> {
+  const target = await targetOf(tx, into)
+  const { post, stands } = await postsGiven(tx, given)
+  const done: Done = { id: post.postId, kind: 'post', number: post.number, title: post.title }
+  if (stands !== post && stands.postId === target.postId) return done // it is merged already
+  if (stands !== post) throw merged(post, stands)
+  assertMergeable(post, target)
+  const at = tx.now().toISOString()
+  const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
+  tx.record('post.merged', post.postId, post.title, undefined, [
+    changeOf('merged_into', null, `#${target.number} ${target.title}`),
+  ])
+  return { ...done, moved, undo: { type: 'merged', postId: post.postId } }
+}
+
+const merged = (post: PostView, stands: PostView) =>
+  new AppError('POST_MERGED', `Post #${post.number} was merged into #${stands.number} already. Undo that merge first.`)
+
+function assertMergeable(post: PostView, target: PostView): void {
+  const [from, to] = [`#${post.number}`, `#${target.number}`]
+  const [problem] = [
+    post.postId === target.postId && `Post ${from} cannot be merged into itself.`,
+    post.is_spam !== SHOWN && `Post ${from} is hidden or waits for a look. Publish it first.`,
+    target.is_spam !== SHOWN && `Post ${to} is hidden or waits for a look. Publish it first.`,
+    post.display !== 1 &&
+      target.display === 1 &&
+      `Post ${from} is on a private board, and ${to} is public: everybody would see its text, comments and voters. Move it to a public board first, if that is what you want.`,
+  ].filter((each) => each !== false)
+  if (problem !== undefined) throw new AppError('MERGE_REFUSED', problem)
+}
+
+export const unmerge = operation({
+  id: 'posts.unmerge',
+  summary: 'Take back the merge of up to 100 posts: each gets its voters, comments and followers back',
+  http: 'POST /posts/unmerge 200',
+  access: 'post:update',
+  writes: 'content',
+  errors: [],
+  input: fields({ ids: idsField('Ids, slugs or numbers of the merged posts', 'post') }),
+  output: bulkOutput,
+  run: (ctx, { ids }) =>
+    changeMany(ctx, eachOnce(ids), {
+      name: (given) => given,
+      async work(tx, given) {
+        const { post } = await postsGiven(tx, given)
+        return unmergeIn(tx, post.postId)
+      },
+    }),
+})
+
+/** Takes back a merge in a transaction. What it throws of the contract, it throws before it writes. */
+export async function unmergeIn(tx: Change, postId: string): Promise<Done> {
+  const { post, stands } = await postsGiven(tx, postId)
+  if (post.boardDisplay === 0 && !can(tx.actor, 'board:read')) throw postNotFound(postId)
+  const found = await findMerge(tx.db, postId)
+  if (!found) throw new AppError('POST_NOT_MERGED', `Post #${post.number} is not merged into another.`)
+  await unmergePost(tx.db, found)
+  const { number, title } = await postItself(tx, postId)
+  tx.record('post.unmerged', postId, title, undefined, [
+    changeOf('merged_into', `#${stands.number} ${stands.title}`, null),
+  ])
+  return { id: postId, kind: 'post', number, title, undo: 'final' }
+}
+
+const Merged = Type.Object({
+  postId: Type.String({ format: 'uuid' }),
+  number: Type.Integer(),
+  title: Type.String(),
+  slug: Type.String({ description: 'Leads to the post that it was merged into' }),
+  contentMarkdown: nullable('string'),
+  createdAt: Type.String({ format: 'date-time' }),
+  author: PublicUser,
+  merged_at: Type.String({ format: 'date-time' }),
+  merged_by: Type.Optional(
+    Type.Union([PublicUser, Type.Null()], {
+      description:
+        'For users who may change posts of others: who merged it; null at the command line, and where the account is deleted. Absent for others',
+    }),
+  ),
+})
+export type Merged = Type.Static<typeof Merged>
+
+const LISTED: Listing<MergedView> = { row: 'post', rows: 'Merged posts', id: 'postId', size: 20 }
+
+export const list = operation({
+  id: 'posts.merged',
+  summary: 'List the posts that were merged into a post, the newest merge first',
+  http: 'GET /posts/:post_id/merged 200',
+  access: 'public',
+  cache: 'actor',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({ post_id: inPath('Id, slug or number of the post', 'post'), ...pageFields(LISTED) }),
+  output: Type.Object({ merged: Type.Array(Merged), ...pageKeys }),
+  subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
+  async run(ctx, input, { postId }) {
+    const { db, actor } = ctx
+    const filter = { rootId: postId, hidden: can(actor, 'board:read') }
+    const { rows, keys } = await pageOf(LISTED, input, {
+      total: await countMerged(db, filter),
+      find: async (after) => (await listMerged(db, filter, { limit: 1000 })).find((each) => each.postId === after),
+      read: (slice) => listMerged(db, filter, slice),
+      show: (some) => some.map((each) => toMerged(ctx, each)),
+    })
+    return { merged: rows, ...keys }
+  },
+})
+
+function toMerged(ctx: CachedContext, row: MergedView): Merged {
+  const { postId, number, title, slug, contentMarkdown, createdAt, mergedAt, mergedBy } = row
+  const person = (userId: string | null, of: 'author' | 'merger') =>
+    authorOf(ctx, { userId, name: row[`${of}Name`], username: row[`${of}Username`], avatar: row[`${of}Avatar`] })
+  return {
+    postId,
+    number,
+    title,
+    slug,
+    contentMarkdown,
+    createdAt,
+    author: person(row.userId, 'author'),
+    merged_at: mergedAt,
+    ...(can(ctx.actor, 'post:update') && { merged_by: mergedBy === null ? null : person(mergedBy, 'merger') }),
+  }
+}
