@@ -100,5 +100,7 @@ const sealed = async (base: App['base']): Promise<void> =>
 
 function mailSettings(config: Config): MailSettings | null {
   const url = config.get('mail.url')
-  return url === undefined ? null : { url, from: config.get('mail.from') ?? '' }
+  return url === undefined
+    ? null
+    : { url, from: config.get('mail.from') ?? '', gather: durationOf(config.get('mail.gather') ?? 'off') ?? 0 }
 }

@@ -13,8 +13,13 @@ const isLook = (given: object): boolean => Object.values(given).every((value) =>
 const wayOf = ({ defaults, ...ways }: Own, topic: NotificationTopic): string =>
   `${ways[topic] ?? ''}${defaults.includes(topic) ? ' (default)' : ''}`
 
+const clockOf = (hour: number): string => `${String(hour).padStart(2, '0')}:00`
+
 const timeOf = ({ digest, weekday, hour, timeZone }: Own): string =>
-  `${digest}${digest === 'weekly' ? ` on ${weekday}` : ''} at ${String(hour).padStart(2, '0')}:00 (${timeZone})`
+  `${digest}${digest === 'weekly' ? ` on ${weekday}` : ''} at ${clockOf(hour)} (${timeZone})`
+
+const quietOf = ({ quietFrom, quietUntil, timeZone }: Own): string =>
+  quietFrom === quietUntil ? '' : `${clockOf(quietFrom)} to ${clockOf(quietUntil)} (${timeZone})`
 
 const followsOf = (own: Own): string =>
   [
@@ -34,6 +39,7 @@ const columns: Column<Own>[] = [
     ...(TEAM_TOPICS.includes(topic) && { ifAny: true as const }),
   })),
   { head: 'DIGEST', text: timeOf, drop: 0 },
+  { head: 'QUIET', text: quietOf, drop: 0, ifAny: true },
   { head: 'FOLLOWS POSTS YOU', text: followsOf, drop: 0 },
   {
     head: 'FOLLOWS ALL BOARDS',
@@ -60,6 +66,7 @@ export function registerOwn(group: Command, cli: Cli): void {
       examples: [
         'account notifications --as eve@example.org',
         'account notifications --reply page --digest weekly --weekday friday --hour 8 --time-zone Europe/Berlin',
+        'account notifications --quiet-from 22 --quiet-until 7 --time-zone Europe/Berlin',
         'account notifications --status default --no-follows-voted',
       ],
       output: { columns, id: () => '', rows: ({ settings }) => [settings] },

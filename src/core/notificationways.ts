@@ -74,6 +74,17 @@ export const effectiveWays = (site: string, person = '{}'): WaysByTopic => ({
 export const DIGESTS = ['daily', 'weekly'] as const
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const
 
+/** Which mail tells a person of something: one soon, one after their quiet hours, or the next digest. */
+export const MAIL_WAYS = ['now', 'quiet', 'digest'] as const
+export type MailWay = (typeof MAIL_WAYS)[number]
+
+/** In which hours a person is not mailed: from one up to another, in `timeZone`. The same hour twice: in none. */
+export interface QuietHours {
+  quietFrom: number
+  quietUntil: number
+  timeZone: string
+}
+
 /** When the digests of a person leave. */
 export interface DigestTime {
   digest: (typeof DIGESTS)[number]
@@ -86,6 +97,9 @@ export interface DigestTime {
 }
 
 export const DEFAULT_DIGEST: Readonly<DigestTime> = { digest: 'daily', weekday: 'monday', hour: 8, timeZone: 'UTC' }
+
+/** When a person is mailed who chose nothing. */
+export const DEFAULT_TIMES: Readonly<DigestTime & QuietHours> = { ...DEFAULT_DIGEST, quietFrom: 0, quietUntil: 0 }
 
 /** Whether this program knows a time zone. */
 export function isTimeZone(name: string): boolean {

@@ -56,6 +56,9 @@ const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or of
 const durationProblem = (text: string): string | undefined =>
   durationOf(text) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined
 
+const gatherProblem = (text: string): string | undefined =>
+  (durationOf(text) ?? 0) <= SECONDS.d && durationOf(text) !== undefined ? undefined : 'must be off, or a time from 1s to 1d, such as 5m' // prettier-ignore
+
 const sessionProblem = (text: string): string | undefined =>
   (durationOf(text) ?? 0) < 15 * SECONDS.m ? 'must be a time from 15m to 366d, such as 30d or 12h' : undefined
 
@@ -129,6 +132,14 @@ const SETTINGS = {
     'how many mails leave, or off; those that somebody waits for, as to sign in, are not held back',
     'off',
   ),
+  'mail.gather': {
+    description: 'how long news about a post waits for more, to be one mail, such as 5m, or off',
+    value: 'time',
+    default: '5m',
+    command: 'serve',
+    notFromHere: () => true,
+    check: gatherProblem,
+  },
   'site.url': {
     description: 'public address of the site; links in mail start with it',
     value: 'url',

@@ -1,7 +1,7 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
-import { DIGESTS, isTimeZone, WEEKDAYS, waysIn } from '../core/notificationways.js'
+import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 
@@ -24,7 +24,7 @@ const notification: Kind = {
   is: 'a kind of notification',
   fits: (value) => KINDS_OF_NEWS.some((kind) => kind === value),
 }
-const mail: Kind = { is: 'now or digest', fits: (value) => value === 'now' || value === 'digest' }
+const mail: Kind = { is: 'now, quiet or digest', fits: (value) => MAIL_WAYS.some((each) => each === value) }
 const ways: Kind = {
   is: 'ways of notifications by topic, in JSON',
   isRequired: true,
@@ -78,7 +78,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   mentions: { textId: free, userId: free, postId: free, commentId: free, createdAt: time },
   merged_votes: { voteId: free, userId: free, postId: free, createdAt: time },
   merges: { postId: free, intoId: free, rootId: free, answerId: free, mergedAt: time, mergedBy: free },
-  notification_settings: { userId: free, ways, digest, weekday, hour, timeZone, followsAuthored: flag, followsVoted: flag, followsCommented: flag, followsMentioned: flag, followsEverything: flag, mailKey: free },
+  notification_settings: { userId: free, ways, digest, weekday, hour, timeZone, quietFrom: hour, quietUntil: hour, followsAuthored: flag, followsVoted: flag, followsCommented: flag, followsMentioned: flag, followsEverything: flag, mailKey: free },
   notifications: { userId: free, eventId: key, kind: notification, postId: free, commentId: free, roadmapId: free, actorId: free, createdAt: time, readAt: time, isOnPage: flag, mail, mailAt: time, mailedAt: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
   post_counts: { board: free, roadmap: free, display, value: free },

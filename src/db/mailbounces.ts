@@ -5,7 +5,8 @@ const personOf = (db: Db, address: string) => db.selectFrom('users').select('use
 
 /**
  * Records that the mail server refused an address. From the given number of times on, no notification is mailed there, and
- * those that wait are cancelled. Does nothing where no account has the address.
+ * those that wait are cancelled: the page tells what they were to tell alone. Does nothing where no account has the
+ * address.
  */
 export async function recordBounce(
   db: Db,
@@ -29,6 +30,20 @@ export async function recordBounce(
     .returning('suppressedAt')
     .executeTakeFirstOrThrow()
   if (suppressedAt === null) return
+  const waiting = db
+    .selectFrom('deliveries')
+    .select('createdAt')
+    .where('kind', '=', 'mail')
+    .where('recipient', '=', address)
+    .where('priority', '>', 0)
+    .where('dueAt', 'is not', null)
+  await db
+    .updateTable('notifications')
+    .set({ isOnPage: 1 })
+    .where('userId', '=', person.userId)
+    .where('isOnPage', '=', 0)
+    .where('mailedAt', 'in', waiting)
+    .execute()
   await db
     .updateTable('deliveries')
     .set({ cancelledAt: at, dueAt: null, lease: null, leasedUntil: null, text: '', html: '', headers: null })

@@ -103,6 +103,25 @@ export async function claimPending(db: Db, userId: string, eventIds: readonly nu
   return new Set(rows.map(({ eventId }) => eventId))
 }
 
+/** Shows a person on the page what a mail was to tell alone. */
+export const showOnPage = (db: Db, userId: string, eventIds: readonly number[]): Promise<unknown> =>
+  db
+    .updateTable('notifications')
+    .set({ isOnPage: 1 })
+    .where('userId', '=', userId)
+    .where('isOnPage', '=', 0)
+    .where('eventId', 'in', eventIds)
+    .execute()
+
+/** Lets what is due of a person wait for another attempt. */
+export const postponeMail = (db: Db, userId: string, { now, until }: { now: string; until: string }) =>
+  db
+    .updateTable('notifications')
+    .set({ mailAt: until })
+    .where('userId', '=', userId)
+    .where('mailAt', '<=', now)
+    .execute()
+
 /** Records that a mail was written about events: with the time of the mail, by which it is found again. */
 export const recordMailed = (db: Db, userId: string, eventIds: readonly number[], at: string) =>
   db

@@ -1,6 +1,7 @@
 import { sql, type Insertable, type SqlBool } from 'kysely'
 import { HELD } from '../core/hidden.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
+import type { MailWay } from '../core/notificationways.js'
 import { compiled } from './cache/compiled.js'
 import type { Db, Tables } from './tables.js'
 
@@ -159,7 +160,7 @@ export const movePendingMails = (
   db: Db,
   userId: string,
   kinds: readonly NotificationKind[],
-  { isOnPage, mail, mailAt }: { isOnPage: boolean; mail: 'now' | 'digest' | null; mailAt: string | null },
+  { isOnPage, mail, mailAt }: { isOnPage: boolean; mail: MailWay | null; mailAt: string | null },
 ): Promise<unknown> =>
   db
     .updateTable('notifications')
@@ -195,7 +196,8 @@ export function toldOfPost(db: Db, postId: string, eventId?: number) {
       'kind',
       eb.fn.countAll<number>().as('people'),
       eb.fn.sum<number>('isOnPage').as('page'),
-      ...(['now', 'digest'] as const).map((way) => eb.fn.sum<number>(eb.case().when('mail', '=', way).then(1).else(0).end()).as(way)), // prettier-ignore
+      eb.fn.sum<number>(eb.case().when('mail', 'in', ['now', 'quiet']).then(1).else(0).end()).as('now'),
+      eb.fn.sum<number>(eb.case().when('mail', '=', 'digest').then(1).else(0).end()).as('digest'),
       eb.fn.count<number>('mailedAt').as('mailed'),
       eb.fn.count<number>('readAt').as('read'),
       eb.fn.min('createdAt').as('createdAt'),

@@ -1,7 +1,7 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { DeliveryKind } from '../core/deliverykinds.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
-import type { DigestTime } from '../core/notificationways.js'
+import type { DigestTime, MailWay } from '../core/notificationways.js'
 
 export type Db = Kysely<Tables>
 
@@ -121,7 +121,7 @@ export interface Tables {
     /** Whether their page of notifications has it. */
     isOnPage: Generated<number>
     /** How they are mailed. Null: they are not. */
-    mail: Generated<'now' | 'digest' | null>
+    mail: Generated<MailWay | null>
     /** When the mail is to be written. Null: it was, or there is none. */
     mailAt: Generated<string | null>
     /** When the mail was written. */
@@ -136,6 +136,9 @@ export interface Tables {
     weekday: Generated<DigestTime['weekday']>
     hour: Generated<number>
     timeZone: Generated<string>
+    /** Between which hours no such mail is written to them; the same hour twice: there are none. */
+    quietFrom: Generated<number>
+    quietUntil: Generated<number>
     /** Whether they follow the posts that they wrote, and so on. */
     followsAuthored: Generated<number>
     followsVoted: Generated<number>

@@ -1,11 +1,12 @@
-import { topicOf } from '../core/notificationkinds.js'
+import { isForFollowers, topicOf } from '../core/notificationkinds.js'
 import { effectiveWays, mailOf } from '../core/notificationways.js'
 import { HELD, SHOWN } from '../core/hidden.js'
 import type { Permission } from '../core/permissions.js'
 import { transaction } from '../db/connect.js'
 import { cancelLeased } from '../db/deliveries.js'
-import { newsOfMail, receiversOfMail, recordUnmailed, type PendingMail } from '../db/notificationmails.js'
+import { newsOfMail, receiversOfMail, recordUnmailed, showOnPage, type PendingMail } from '../db/notificationmails.js'
 import { holdersAmong } from '../db/notifications.js'
+import { followedAmong } from '../db/posts/followed.js'
 import { readSettings } from '../db/settings.js'
 import type { Db, DeliveryRow } from '../db/tables.js'
 
@@ -30,16 +31,22 @@ export async function rightsOf(db: Db, userIds: readonly string[]): Promise<MayR
   return (userId, permission) => holders.get(permission)?.has(userId) ?? false
 }
 
+/** Of the posts that news of a person are about, those that the person follows now. */
+export const followedIn = (db: Db, userId: string, news: readonly PendingMail[]): Promise<ReadonlySet<string>> =>
+  followedAmong(db, userId, [...new Set(news.filter(({ kind }) => isForFollowers(kind)).map(({ postId }) => postId))])
+
 /**
  * Whether a mail may tell of something at this moment: it was not read on the page, and is there, public or permitted,
- * followed, and a thing that the person is mailed about. `site` are the ways of the site, as stored.
+ * followed, and a thing that the person is mailed about. `site` are the ways of the site, as stored, and `followed` is
+ * from `followedIn`.
  */
 export function isNews(
   row: PendingMail,
-  { mayRead, site, now }: { mayRead: MayRead; site: string; now: Date },
+  { mayRead, followed, site, now }: { mayRead: MayRead; followed: ReadonlySet<string>; site: string; now: Date },
 ): boolean {
   const { userId, roadmapId } = row
   if (row.readAt !== null || isHidden(row, row.is_spam) || row.isMuted !== null) return false
+  if (isForFollowers(row.kind) && !followed.has(row.postId)) return false
   if (now.getTime() - Date.parse(row.createdAt) > LATEST_MS) return false
   if (!mailOf(effectiveWays(site, row.ways ?? undefined)[topicOf(row.kind)])) return false
   if (row.display !== 1 && !mayRead(userId, 'board:read')) return false
@@ -78,10 +85,13 @@ export async function withdraw(db: Db, delivery: DeliveryRow, now: Date): Promis
   const [receiver] = userIds.length > 0 ? await receiversOfMail(db, userIds) : []
   const { notificationWays: site } = await readSettings(db)
   const mayRead = await rightsOf(db, userIds)
-  const news = rows.filter((row) => receiver && isNews(row, { mayRead, site, now }))
+  const [userId] = userIds
+  const followed = userId === undefined ? new Set<string>() : await followedIn(db, userId, rows)
+  const news = rows.filter((row) => receiver && isNews(row, { mayRead, followed, site, now }))
   if (news.length > 0 && news.length === toldIn(delivery, rows.length)) return false
   return transaction(db, async (inside) => {
     if (lease === null || !(await cancelLeased(inside, lease, now.toISOString()))) return true
+    if (userId !== undefined && !receiver) await showOnPage(inside, userId, rows.map(({ eventId }) => eventId)) // prettier-ignore
     for (const row of rows) await recordUnmailed(inside, row, news.includes(row) ? now.toISOString() : null)
     return true
   })

@@ -106,9 +106,25 @@ async function leaseNext(
   const isUrgent = rate?.isFull(now(), underWay) ?? false
   while (await isDue(db, { ...momentOf(kind, now()), isUrgent })) {
     const delivery = await leaseDelivery(db, { ...momentOf(kind, now()), isUrgent, until: later(now(), LEASE_MS), lease }) // prettier-ignore
-    if (!delivery || !(await kind.withdraw?.(db, delivery, now()))) return delivery
+    if (!delivery || !(await isWithdrawn(db, { kind, now }, delivery, lease))) return delivery
   }
   return undefined
+}
+
+/** A delivery that cannot be looked at waits as one that failed, and holds no other up. */
+async function isWithdrawn(
+  db: Db,
+  { kind, now }: Pick<Sender, 'kind' | 'now'>,
+  delivery: DeliveryRow,
+  lease: string,
+): Promise<boolean> {
+  try {
+    return (await kind.withdraw?.(db, delivery, now())) ?? false
+  } catch (error) {
+    if (error instanceof AppError && error.status === 503) throw error
+    await recordFailure(db, lease, reasonOf(error as Error), nextAttemptAt(now(), delivery.attempts, kind.backoff.deferred)) // prettier-ignore
+    return true
+  }
 }
 
 /** Another server's clock may be ahead by as long as a lease. */

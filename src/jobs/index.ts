@@ -31,7 +31,7 @@ export const jobsOf = ({
   seals,
   sessions,
   search,
-  notifications({ isMailed: settings.mail !== null }),
+  notifications(settings),
   ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),

@@ -1,9 +1,10 @@
+import type { DeliverySettings } from '../delivery/kinds.js'
 import { tell } from '../service/lib/news.js'
 import { consumer } from './consumer.js'
 import type { Job } from './runner.js'
 
 /** Tells people what became of posts that they follow, and who answers or mentions them, on their page of notifications and, where the site sends mail, by mail. */
-export const notifications = ({ isMailed }: { isMailed: boolean }): Job =>
+export const notifications = ({ mail }: Pick<DeliverySettings, 'mail'>): Job =>
   consumer({
     name: 'notifications',
     actions: [
@@ -16,5 +17,5 @@ export const notifications = ({ isMailed }: { isMailed: boolean }): Job =>
       'comment.kept',
       'comment.updated',
     ],
-    handle: (event, { db, now, signal }) => tell(db, event, { now, signal, isMailed }),
+    handle: (event, { db, now, signal }) => tell(db, event, { now, signal, mail }),
   })

@@ -11,6 +11,8 @@ const MAX_CONNECTIONS = 10
 export interface MailSettings {
   url: string
   from: string
+  /** Seconds that news about a post wait for more, to be one mail. Absent: five minutes. */
+  gather?: number
 }
 
 export interface Letter {

@@ -47,10 +47,10 @@ export const audience = operation({
       roadmap: await newStatus(ctx, roadmapId, post),
     })
     if (!news || post.is_spam !== 0) return { audience }
-    for await (const readers of readersOf(ctx.db, news, { now: ctx.now, isMailed: ctx.mail !== null }))
+    for await (const readers of readersOf(ctx.db, news, { now: ctx.now, mail: ctx.mail }))
       for (const { mail } of readers) {
         audience.people++
-        audience[mail === 'now' ? 'mail' : (mail ?? 'page')]++
+        audience[mail === 'now' || mail === 'quiet' ? 'mail' : (mail ?? 'page')]++
       }
     return { audience }
   },

@@ -36,6 +36,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0048_decided': { sqlite: 'b5f2d826784ecc8c', postgres: '66aa7f7648930ef4' },
   '0049_comment_search': { sqlite: 'c125ba77ec1d0acb', postgres: '8fb9fcc811e777b9' },
   '0050_merges': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
+  '0051_quiet_hours': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
 }
 
 /** What triggers compute, and nothing recounts. */

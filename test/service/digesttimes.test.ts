@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nextDigest } from '../../src/service/lib/ways.js'
+import { endOfQuiet, nextDigest } from '../../src/service/lib/ways.js'
 
 /** When a digest leaves that is due at an hour of Berlin, where clocks change at 01:00 UTC. */
 it.each([
@@ -18,4 +18,21 @@ it.each([
 ] as const)('a digest leaves at %s', (_name, given, now, expected) => {
   const time = { digest: 'daily', weekday: 'monday', timeZone: 'Europe/Berlin', ...given } as const
   expect(nextDigest(time, new Date(now)).toISOString()).toBe(new Date(expected).toISOString())
+})
+
+/** Until when a mail waits that would be written at a time, in Berlin. */
+it.each([
+  ['before', [22, 7], '2026-03-02T20:59Z', undefined],
+  ['in the evening', [22, 7], '2026-03-02T21:00Z', '2026-03-03T06:00Z'],
+  ['in the morning', [22, 7], '2026-03-03T05:59Z', '2026-03-03T06:00Z'],
+  ['at their end', [22, 7], '2026-03-03T06:00Z', undefined],
+  ['within a day', [12, 14], '2026-03-03T12:30Z', '2026-03-03T13:00Z'],
+  ['outside of those within a day', [12, 14], '2026-03-03T22:00Z', undefined],
+  ['in the night in which summer begins', [22, 7], '2026-03-28T22:00Z', '2026-03-29T05:00Z'],
+  ['in the night in which winter begins', [22, 7], '2026-10-24T22:00Z', '2026-10-25T06:00Z'],
+  ['where they end in an hour that is skipped', [22, 2], '2026-03-29T00:30Z', '2026-03-29T01:00Z'],
+  ['without quiet hours', [7, 7], '2026-03-03T06:30Z', undefined],
+] as const)('quiet hours, %s', (_name, [quietFrom, quietUntil], time, expected) => {
+  const end = endOfQuiet({ quietFrom, quietUntil, timeZone: 'Europe/Berlin' }, new Date(time))
+  expect(end?.toISOString()).toBe(expected && new Date(expected).toISOString())
 })

@@ -1,13 +1,17 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { recordBounce } from '../../src/db/mailbounces.js'
+import { queueMail } from '../../src/delivery/mail.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
 import * as notifications from '../../src/service/notifications.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as votes from '../../src/service/votes.js'
 import * as users from '../../src/service/users.js'
 import { MINUTE, newsSite, type NewsSite } from '../support/newssite.js'
-import { engines } from '../support/site.js'
+import { cleanup, engines } from '../support/site.js'
 
 const recipients = (rows: { recipient: string }[]) => rows.map(({ recipient }) => recipient)
 const BOTH = ['ann@example.org', 'bea@example.org']
@@ -63,6 +67,19 @@ const CASES: Record<string, [(w: NewsSite) => Promise<unknown>, string[]]> = {
     async (w) => (await w.choose(w.bea, { followsVoted: 0 }), await w.ship()),
     ['ann@example.org'],
   ],
+  'who withdrew the vote before the mail': [
+    async (w) => (await w.ship(), await w.tell(), await w.as(w.bea)(votes.remove, { postId: w.post.postId })),
+    ['ann@example.org'],
+  ],
+  'who withdrew the vote, and votes again': [
+    async (w) => {
+      await w.ship()
+      await w.tell()
+      await w.as(w.bea)(votes.remove, { postId: w.post.postId })
+      await w.as(w.bea)(votes.add, { postId: w.post.postId })
+    },
+    BOTH,
+  ],
   'an address that refuses mail': [
     async (w) => {
       const row = { userId: w.bea.userId, bounces: 3, reason: '550', bouncedAt: w.site.clock.now.toISOString() }
@@ -100,6 +117,16 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(ann?.html).toContain('Enjoy &lt;b&gt;it&lt;&#x2F;b&gt;!')
     expect(bea?.text).not.toContain('Thanks')
     w.later(60 * MINUTE)
+    expect(await w.write()).toHaveLength(2)
+  })
+
+  it.each([[0], [2], [60]])('waits for as long as the operator says: %i minutes', async (minutes) => {
+    const w = await newsSite(engine)
+    await w.ship()
+    await w.tell({ mail: { url: 'sendmail:', from: '', gather: minutes * 60 } })
+    w.later(Math.max(minutes * MINUTE - 1, 0))
+    expect(await w.write()).toHaveLength(minutes === 0 ? 2 : 0)
+    w.later(1)
     expect(await w.write()).toHaveLength(2)
   })
 
@@ -189,6 +216,29 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(await w.write()).toHaveLength(1)
   })
 
+  it('wait for the end of the quiet hours of a person, and are one mail then', async () => {
+    const w = await newsSite(engine)
+    w.site.clock.now = new Date('2026-03-28T21:30:00Z') // 22:30 in Berlin, where summer begins in the night
+    for (const one of [w.ann, w.cleo]) one.token = await w.site.signIn(one.userId)
+    await w.choose(w.ann, { quietFrom: 22, quietUntil: 7, timeZone: 'Europe/Berlin', ways: '{"post":"page,mail"}' })
+    const { post: other } = await w.as(w.ann)(posts.create, { title: 'Other' })
+    await w.ship()
+    expect(recipients(await w.mails())).toEqual(['bea@example.org'])
+    w.later(3 * 60 * MINUTE)
+    await w.as(w.cleo)(comments.create, { post_id: other.postId, body: 'In the night' })
+    await w.as(w.cleo)(comments.create, { post_id: w.post.postId, body: 'Thanks' })
+    await w.mails()
+    w.site.clock.now = new Date('2026-03-29T04:59:59Z')
+    expect(recipients(await w.write())).toEqual(['bea@example.org'])
+    w.later(1000)
+    const [ann, bea, ...rest] = await w.write()
+    expect([ann?.recipient, bea?.recipient, rest]).toEqual(['ann@example.org', 'bea@example.org', []])
+    expect(ann?.subject).toBe('[Moonbase] News about 2 posts')
+    for (const text of ['Now Shipped', '> In the night', '> Thanks']) expect(ann?.text).toContain(text)
+    await w.ship(w.planned) // in the day again
+    expect(recipients(await w.mails()).filter((each) => each === 'ann@example.org')).toHaveLength(2)
+  })
+
   it('shows thirty posts of a long digest, and bounds its length', async () => {
     const w = await newsSite(engine)
     await w.choose(w.ann, { ways: '{"status":"digest"}' })
@@ -206,9 +256,52 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(digest?.html.length).toBeLessThan(120_000)
   })
 
+  it('are told on the page where no mail can tell them', async () => {
+    const w = await newsSite(engine)
+    const onPage = async (one: { token: string }) =>
+      (await w.as(one)(notifications.list, {})).notifications.map(({ roadmap }) => roadmap?.name)
+    for (const one of [w.ann, w.bea]) await w.choose(one, { ways: '{"status":"mail"}' })
+    const stop = { userId: w.bea.userId, bounces: 3, reason: '550', bouncedAt: '', suppressedAt: w.site.clock.now.toISOString() } // prettier-ignore
+    await w.ship()
+    await w.tell()
+    expect([await onPage(w.ann), await onPage(w.bea)]).toEqual([[], []])
+    await w.site.db.insertInto('mail_bounces').values(stop).execute() // before the mail is written
+    expect(recipients(await w.mails())).toEqual(['ann@example.org'])
+    expect(await onPage(w.bea)).toEqual(['Shipped'])
+    await w.ship(w.planned) // while mail is stopped
+    await w.mails()
+    expect([await onPage(w.ann), await onPage(w.bea)]).toEqual([[], ['Planned', 'Shipped']])
+    for (let refusal = 0; refusal < 3; refusal++)
+      await recordBounce(w.site.db, { address: 'ann@example.org', reason: '550', at: stop.suppressedAt, most: 3 })
+    expect(await onPage(w.ann)).toEqual(['Planned', 'Shipped']) // whose mails are cancelled
+    await w.site.db.deleteFrom('mail_bounces').execute()
+    await w.ship()
+    await w.tell({ mail: null })
+    expect(await onPage(w.bea)).toEqual(['Shipped', 'Planned', 'Shipped'])
+  })
+
+  it('are written to everybody else where one cannot be written', async () => {
+    const w = await newsSite(engine)
+    const letter = { recipient: 'ann@example.org', subject: '', text: '', html: '' }
+    await queueMail(w.site.db, w.site.clock.now, letter)
+    // So that no other mail to Ann can be queued
+    await sql`create unique index refuses on deliveries (recipient) where recipient = 'ann@example.org'`.execute(w.site.db) // prettier-ignore
+    cleanup(async () => void (await sql`drop index if exists refuses`.execute(w.site.db)))
+    await w.ship()
+    await w.tell()
+    w.later(5 * MINUTE)
+    const warnings: object[] = []
+    expect(recipients(await w.write({ warn: (fields) => void warnings.push(fields) }))).toEqual(['bea@example.org'])
+    expect(warnings).toEqual([{ userId: w.ann.userId, err: expect.anything() }])
+    await sql`drop index refuses`.execute(w.site.db)
+    w.later(60 * MINUTE)
+    expect(recipients(await w.write())).toEqual(BOTH)
+  })
+
   it('takes any number of news of one person, and holds nobody else up', async () => {
     const w = await newsSite(engine)
     const { post } = await w.as(w.cleo)(posts.create, { title: 'Many' })
+    await w.as(w.ann)(follows.follow, { post_id: post.postId })
     const at = w.site.clock.now.toISOString()
     const row = { userId: w.ann.userId, kind: 'update', postId: post.postId, commentId: null, roadmapId: null, actorId: null, createdAt: at, readAt: null, mail: 'digest', mailAt: at } as const // prettier-ignore
     for (let begin = 0; begin < 70_000; begin += 1000)

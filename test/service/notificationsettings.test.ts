@@ -25,7 +25,7 @@ const KEY = 'k'.repeat(32)
 async function world(engine: Engine) {
   const site = await makeSite(engine)
   await site.owner()
-  const { run: handle } = job({ isMailed: true })
+  const { run: handle } = job({ mail: { url: 'sendmail:', from: '' } })
   const run = async () => void (await handle({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
   const [ann, bea] = [await site.member([], { email: 'ann@example.org' }), await site.member([], { email: 'bea@example.org' })] // prettier-ignore
   await site.db.updateTable('users').set({ isVerified: 1 }).execute()
@@ -93,6 +93,8 @@ describe.each(engines)('ways of notifications on %s', (engine) => {
       weekday: 'monday',
       hour: 8,
       timeZone: 'UTC',
+      quietFrom: 0,
+      quietUntil: 0,
       followsAuthored: true,
       followsVoted: true,
       followsCommented: true,
@@ -155,6 +157,9 @@ describe.each(engines)('ways of notifications on %s', (engine) => {
     expect(await change({ hour: 12 })).toEqual([[true, 'digest', 11 * 60 - 1]])
     expect(await change({ reply: 'none' })).toEqual([[true, 'digest', 11 * 60 - 1]])
     expect(await change({ status: 'mail' })).toEqual([[true, 'now', 5]])
+    const zone = { timeZone: 'UTC' }
+    expect(await change({ ...zone, quietFrom: 0, quietUntil: 6 })).toEqual([[true, 'quiet', 6 * 60 - 1]])
+    expect(await change({ quietFrom: 6 })).toEqual([[true, 'now', 5]])
     await w.say('Later')
     expect((await w.rows(w.bea))[0]).toEqual([false, 'now', 5])
     expect(await change({ status: 'page' })).toEqual([[true, null, null], [true, null, null]]) // prettier-ignore

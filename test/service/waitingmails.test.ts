@@ -94,6 +94,16 @@ describe.each(engines)('mails about notifications that wait on %s', (engine) => 
     expect(ann?.text).not.toContain('Thanks')
   })
 
+  it('do not hold others up where one cannot be looked at', async () => {
+    const w = await newsSite(engine)
+    await w.ship()
+    await w.mails()
+    await w.site.db.updateTable('deliveries').set({ headers: '{' }).where('recipient', '=', 'ann@example.org').where('priority', '=', 1).execute() // prettier-ignore
+    expect((await send(w)).map(({ recipient }) => recipient)).toEqual(['bea@example.org'])
+    const { attempts, lastError } = await w.site.db.selectFrom('deliveries').selectAll().where('headers', '=', '{').executeTakeFirstOrThrow() // prettier-ignore
+    expect([attempts, lastError]).toEqual([1, expect.stringContaining('JSON')])
+  })
+
   it('are counted as written until they are cancelled', async () => {
     const w = await newsSite(engine)
     await w.ship()

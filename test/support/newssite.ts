@@ -2,6 +2,7 @@ import type { Permission } from '../../src/core/permissions.js'
 import { putNotificationSettings } from '../../src/db/notificationsettings.js'
 import { notificationMails } from '../../src/jobs/notificationmails.js'
 import { notifications as job } from '../../src/jobs/notifications.js'
+import type { MailSettings } from '../../src/mail/transport.js'
 import * as boards from '../../src/service/boards.js'
 import type { Call } from '../../src/service/lib/operation.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
@@ -10,17 +11,19 @@ import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, type Engine } from './site.js'
 
-const log = { info: () => {}, warn: () => {}, error: () => {} }
+const nothing = (_fields: object) => {}
+const log = { info: nothing, warn: nothing, error: nothing }
 export const MINUTE = 60_000
+const MAIL: MailSettings = { url: 'sendmail:', from: '' }
 
 /** A site with a post of Ann, for which Bea voted, and whose news are mailed. */
 export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.org') {
   const site = await makeSite(engine, { siteUrl })
   await site.owner()
   const run = { db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal }
-  const teller = job({ isMailed: true })
   const writer = notificationMails(site.base)
-  const tell = async () => {
+  const tell = async ({ mail = MAIL }: { mail?: MailSettings | null } = {}) => {
+    const teller = job({ mail })
     while ((await teller.run(run)) === 'more');
   }
   const person = async (email: string, permissions: Permission[] = []) => {
@@ -42,8 +45,8 @@ export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.
   await tell() // begins at the newest event
   const later = (ms: number) => void (site.clock.now = new Date(site.clock.now.getTime() + ms))
   /** Writes what is due, and returns all that is queued: to whom, and the subject. */
-  const write = async () => {
-    while ((await writer.run(run)) === 'more');
+  const write = async (given: Partial<typeof log> = {}) => {
+    while ((await writer.run({ ...run, log: { ...log, ...given } })) === 'more');
     if (await writer.isDue?.(run)) throw new Error('a mail is still due')
     return site.db
       .selectFrom('deliveries')

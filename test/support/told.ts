@@ -16,7 +16,7 @@ const log = { info: () => {}, warn: () => {}, error: () => {} }
 export async function world(engine: Engine) {
   const site = await makeSite(engine)
   const token = await site.owner()
-  const { run: handle } = job({ isMailed: true })
+  const { run: handle } = job({ mail: { url: 'sendmail:', from: '' } })
   const run = async () => void (await handle({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
   const person = async (email: string, permissions: Permission[] = []) => site.member(permissions, { email })
   const [ann, bea, cleo, dan] = [

@@ -18,7 +18,7 @@ async function withFollower() {
   const get = (at: string) => site.http(`GET /${at}`, { headers })
   const send = (at: string, body: Record<string, string> = {}) =>
     site.http(`POST /${at}`, { headers: { ...FORM, ...headers }, body: new URLSearchParams(body).toString() })
-  const { run: handle } = job({ isMailed: true })
+  const { run: handle } = job({ mail: { url: 'sendmail:', from: '' } })
   const run = async () => void (await handle({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })) // prettier-ignore
   await run()
   return { site, roadmap, post, path: `/posts/${post.slug}`, get, send, run }

@@ -43,7 +43,7 @@ it('a person chooses in their settings, where they are led from their notificati
   for (const from of ['/settings', '/notifications']) expect((await get(from, as)).text).toContain(`href="${at}"`)
   const { text } = await get(at, as)
   const fields = fieldsOf(text)
-  expect(fields).toEqual({ status: 'default', answer: 'default', reply: 'default', mention: 'default', post: 'default', digest: 'daily', weekday: 'monday', hour: '8', timeZone: 'UTC', followsAuthored: 'true', followsVoted: 'true', followsCommented: 'true', followsMentioned: 'true' }) // prettier-ignore
+  expect(fields).toEqual({ status: 'default', answer: 'default', reply: 'default', mention: 'default', post: 'default', digest: 'daily', weekday: 'monday', hour: '8', timeZone: 'UTC', quietFrom: '0', quietUntil: '0', followsAuthored: 'true', followsVoted: 'true', followsCommented: 'true', followsMentioned: 'true' }) // prettier-ignore
   expect(text).toContain('Page and mail (default)')
   const { followsVoted: _, ...without } = fields
   const saved = await send(at, { ...without, reply: 'digest', digest: 'weekly', weekday: 'friday', hour: '17', timeZone: 'Europe/Berlin' }, as) // prettier-ignore

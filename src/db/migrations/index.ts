@@ -49,6 +49,7 @@ import { up as followedPosts } from './0047_followed_posts.js'
 import { up as decided } from './0048_decided.js'
 import { up as commentSearch } from './0049_comment_search.js'
 import { up as merges } from './0050_merges.js'
+import { up as quietHours } from './0051_quiet_hours.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -105,4 +106,5 @@ export const migrations: Record<string, Migration> = {
   '0048_decided': { up: decided },
   '0049_comment_search': { up: commentSearch },
   '0050_merges': { up: merges },
+  '0051_quiet_hours': { up: quietHours },
 }

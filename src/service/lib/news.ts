@@ -8,6 +8,7 @@ import { membersOf } from '../../db/mentions.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
+import type { MailSettings } from '../../mail/transport.js'
 import type { Permission } from '../../core/permissions.js'
 import { newlyMentioned, storeMentions } from './mentions.js'
 import { waitingOf } from './reportnews.js'
@@ -42,11 +43,11 @@ export type Reader = How & { userId: string }
 export async function tell(
   db: Db,
   event: Told,
-  { now, signal, isMailed }: { now: () => Date; signal: AbortSignal; isMailed: boolean },
+  { now, signal, mail }: { now: () => Date; signal: AbortSignal; mail: MailSettings | null },
 ): Promise<void> {
   const tellOf = async (news: News | undefined) => {
     if (!news) return
-    for await (const readers of readersOf(db, news, { now, isMailed })) {
+    for await (const readers of readersOf(db, news, { now, mail })) {
       signal.throwIfAborted()
       const { kind, post } = news
       // A post that was hidden meanwhile is no new one
@@ -58,7 +59,7 @@ export async function tell(
   // Nobody is told of the same event twice: who is told of a reply is not told of the mention in it, but of a mention in a
   // new post, and not of the post
   await tellOf(await newsOf(db, event))
-  for (const text of await textsOf(db, event)) await tellMentioned(db, event, text, { now, isMailed })
+  for (const text of await textsOf(db, event)) await tellMentioned(db, event, text, { now, mail })
   await tellOf(await newPost(db, event))
   const waiting = await waitingOf(db, event)
   await tellOf(waiting && { kind: 'report', roadmapId: null, to: 'team', ...waiting })
@@ -83,7 +84,7 @@ async function tellMentioned(
   db: Db,
   event: Told,
   { post, comment }: Mentioning,
-  { now, isMailed }: { now: () => Date; isMailed: boolean },
+  { now, mail }: { now: () => Date; mail: MailSettings | null },
 ): Promise<void> {
   const [text, authorId] = comment ? [comment.body, comment.author_id] : [post.contentMarkdown ?? '', post.userId]
   const where = { postId: post.postId, commentId: comment?.id ?? null }
@@ -94,7 +95,7 @@ async function tellMentioned(
   const by = changed(event, EDITED.field) ? (event.actor_id ?? authorId) : authorId
   const news = { kind: 'mention', post, by, commentId: where.commentId, roadmapId: null, needs: [], only: readers } as const // prettier-ignore
   const told: Reader[] = []
-  if (!changed(event, 'quiet')) for await (const some of readersOf(db, news, { now, isMailed })) told.push(...some)
+  if (!changed(event, 'quiet')) for await (const some of readersOf(db, news, { now, mail })) told.push(...some)
   await storeMentions(db, where, { readers, told: rowsFor(event, news, told), at: event.created_at })
 }
 
@@ -127,11 +128,11 @@ async function textsOf(db: Db, event: Told): Promise<Mentioning[]> {
 const isShownAnew = (event: Told): boolean =>
   [EDITED.field, 'is_internal', 'is_spam'].some((field) => changed(event, field))
 
-/** Whom news are told at this moment, some at a time. `isMailed` is whether the site sends mail. */
+/** Whom news are told at this moment, some at a time. `mail` is null where the site sends none. */
 export async function* readersOf(
   db: Db,
   news: News,
-  { now, isMailed }: { now: () => Date; isMailed: boolean },
+  { now, mail }: { now: () => Date; mail: MailSettings | null },
 ): AsyncGenerator<Reader[]> {
   const { post, by, kind, needs, only, to } = news
   const { notificationWays: site } = await readSettings(db)
@@ -141,7 +142,7 @@ export async function* readersOf(
     const others = people.filter((id) => id !== by)
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
     yield receivers.flatMap((receiver) => {
-      const how = toldHow(receiver, kind, { site, now: now(), isMailed })
+      const how = toldHow(receiver, kind, { site, now: now(), mail })
       return how ? [{ userId: receiver.userId, ...how }] : []
     })
   }

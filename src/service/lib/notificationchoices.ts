@@ -3,7 +3,7 @@ import { invalidField } from '../../core/fields.js'
 import { KINDS, topicOf } from '../../core/notificationkinds.js'
 import {
   chosenWays,
-  DEFAULT_DIGEST,
+  DEFAULT_TIMES,
   DIGESTS,
   effectiveWays,
   isTimeZone,
@@ -59,6 +59,9 @@ const FOLLOWS = {
   followsEverything: 'Whether you follow all boards; for the team',
 } as const
 
+const hour = ({ description }: { description: string }) =>
+  Type.Integer({ minimum: 0, maximum: 23, fromText: true, description })
+
 /** What a person chose, and what holds where they did not. */
 export const Choices = Type.Object({
   ...ofAll,
@@ -74,6 +77,8 @@ export const Choices = Type.Object({
   weekday: oneOf(WEEKDAYS, { description: 'When weekly digests leave' }),
   hour: Type.Integer({ description: 'The hour at which digests leave, in timeZone' }),
   timeZone: Type.String(),
+  quietFrom: hour({ description: 'When quiet hours begin: until they end no mail is written to you' }),
+  quietUntil: hour({ description: 'When quiet hours end; the same as quietFrom: there are none' }),
   followsAuthored: Type.Boolean({ description: FOLLOWS.followsAuthored }),
   followsVoted: Type.Boolean({ description: FOLLOWS.followsVoted }),
   followsCommented: Type.Boolean({ description: FOLLOWS.followsCommented }),
@@ -92,11 +97,13 @@ export const choiceFields = {
   report: choiceOf('report'),
   digest: Type.Optional(oneOf(DIGESTS, { description: 'How often digests leave' })),
   weekday: Type.Optional(oneOf(WEEKDAYS, { description: 'Day of weekly digests' })),
-  hour: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 23, fromText: true, description: 'Hour of digests, in your time zone' }),
-  ),
+  hour: Type.Optional(hour({ description: 'Hour of digests, in your time zone' })),
   timeZone: Type.Optional(
     Type.String({ maxLength: 100, trim: true, plain: true, description: 'Your time zone, such as Europe/Berlin' }),
+  ),
+  quietFrom: Type.Optional(hour({ description: 'Hour from which you are not mailed, in your time zone' })),
+  quietUntil: Type.Optional(
+    hour({ description: 'Hour from which you are mailed again; the same as quietFrom: always' }),
   ),
   followsAuthored: Type.Optional(Type.Boolean({ description: FOLLOWS.followsAuthored })),
   followsVoted: Type.Optional(Type.Boolean({ description: FOLLOWS.followsVoted })),
@@ -119,14 +126,14 @@ export function assertOwnTopics(input: Given, isTeam: boolean): void {
   if (!isTeam && isAsked) throw notAllowed(['dashboard:read'])
 }
 
-const STORED = { ways: '{}', ...DEFAULT_DIGEST, followsAuthored: 1, followsVoted: 1, followsCommented: 1, followsMentioned: 1, followsEverything: 0 } // prettier-ignore
+const STORED = { ways: '{}', ...DEFAULT_TIMES, followsAuthored: 1, followsVoted: 1, followsCommented: 1, followsMentioned: 1, followsEverything: 0 } // prettier-ignore
 
 /** Stored choices as an answer has them. `site` are the ways of the site, as stored. */
 export function choicesShown(
   row: Omit<NotificationSettingsRow, 'userId' | 'mailKey'> | undefined,
   { site, isTeam }: { site: string; isTeam: boolean },
 ): Choices {
-  const { ways, digest, weekday, hour, timeZone, ...follows } = row ?? STORED
+  const { ways, digest, weekday, hour, timeZone, quietFrom, quietUntil, ...follows } = row ?? STORED
   const shown = (topic: NotificationTopic) => isTeam || !TEAM_TOPICS.includes(topic)
   const chosen = waysIn(ways) ?? {}
   const { report: ofReports, ...others } = effectiveWays(site, ways)
@@ -139,6 +146,8 @@ export function choicesShown(
     weekday,
     hour,
     timeZone,
+    quietFrom,
+    quietUntil,
     followsAuthored: follows.followsAuthored === 1,
     followsVoted: follows.followsVoted === 1,
     followsCommented: follows.followsCommented === 1,
@@ -150,7 +159,7 @@ export function choicesShown(
 /** Stores what a person chose; mails that wait for them follow. The account is locked. */
 export async function saveChoices(tx: Change, userId: string, input: Given): Promise<NotificationSettingsRow> {
   const { db } = tx
-  const { digest, weekday, hour, timeZone } = input
+  const { digest, weekday, hour, timeZone, quietFrom, quietUntil } = input
   if (timeZone !== undefined && !isTimeZone(timeZone)) throw unknownTimeZone(timeZone)
   const flags = (Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]).filter((name) => input[name] !== undefined)
   const before = await findNotificationSettings(db, userId)
@@ -160,6 +169,8 @@ export async function saveChoices(tx: Change, userId: string, input: Given): Pro
     ...(weekday !== undefined && { weekday }),
     ...(hour !== undefined && { hour }),
     ...(timeZone !== undefined && { timeZone }),
+    ...(quietFrom !== undefined && { quietFrom }),
+    ...(quietUntil !== undefined && { quietUntil }),
     ...Object.fromEntries(flags.map((name) => [name, input[name] ? 1 : 0])),
   })
   await followChoices(tx, userId)
@@ -174,7 +185,7 @@ async function followChoices({ db, now, mail }: Change, userId: string): Promise
   for (const topic of NOTIFICATION_TOPICS) {
     const kinds = KINDS.filter((kind) => topicOf(kind) === topic)
     const [kind] = kinds
-    const told = receiver && kind && toldHow(receiver, kind, { site, now: now(), isMailed: mail !== null })
+    const told = receiver && kind && toldHow(receiver, kind, { site, now: now(), mail })
     await movePendingMails(db, userId, kinds, {
       isOnPage: told?.isOnPage === 1,
       mail: told?.mail ?? null,

@@ -9,13 +9,14 @@ import {
   pendingMails,
   receiversOfMail,
   recordMailed,
+  showOnPage,
   type PendingMail,
 } from '../../db/notificationmails.js'
 import { claimMailKey } from '../../db/notificationsettings.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db } from '../../db/tables.js'
 import { queueMail } from '../../delivery/mail.js'
-import { COUNT_HEADER, isNews, rightsOf, type MayRead } from '../../delivery/mailednews.js'
+import { COUNT_HEADER, followedIn, isNews, rightsOf, type MayRead } from '../../delivery/mailednews.js'
 import type { Look } from '../../mail/frame.js'
 import { notificationMail, type MailedNews, type MailedPost } from '../../mail/notificationmail.js'
 
@@ -57,11 +58,14 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
       const [oldest] = rows
       if (oldest && rows.length === MOST_READ) await dropPending(inside, userId, oldest.eventId)
       const claimed = await claimPending(inside, userId, dueOf(rows, site.now).map(({ eventId }) => eventId)) // prettier-ignore
-      const news = rows.filter(
-        (row) =>
-          receiver && claimed.has(row.eventId) && isNews(row, { mayRead, site: notificationWays, now: site.now }),
-      )
-      if (!receiver || news.length === 0) continue
+      if (!receiver) {
+        if (claimed.size > 0) await showOnPage(inside, userId, [...claimed])
+        continue
+      }
+      const due = rows.filter(({ eventId }) => claimed.has(eventId))
+      const followed = await followedIn(inside, userId, due)
+      const news = due.filter((row) => isNews(row, { mayRead, followed, site: notificationWays, now: site.now }))
+      if (news.length === 0) continue
       const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
       for (const [index, together] of mailsOf(news).entries()) {
         const at = new Date(site.now.getTime() + index) // each mail has its own
@@ -81,7 +85,7 @@ function dueOf(rows: readonly PendingMail[], now: Date): PendingMail[] {
   return rows.filter((row) => isDue(row) || (isSoon(row) && (posts.has(row.postId) || actors.has(row.actorId))))
 }
 
-const isSoon = ({ mail }: PendingMail): boolean => mail === 'now'
+const isSoon = ({ mail }: PendingMail): boolean => mail !== 'digest'
 
 /** Who has done something to several posts: what one person decides about many posts is one mail. */
 function actorsOf(rows: readonly PendingMail[]): Set<string | null> {
@@ -93,12 +97,17 @@ function actorsOf(rows: readonly PendingMail[]): Set<string | null> {
 const withoutSecrets = (row: PendingMail, mayRead: MayRead): PendingMail =>
   row.roadmapDisplay === 1 || mayRead(row.userId, 'roadmap:read') ? row : { ...row, roadmapName: null }
 
-/** The mails to a person: their digest, one about what the same person did to several posts, and one for each other post. */
+/**
+ * The mails to a person: their digest, one about what the same person did to several posts, and one for each other post.
+ * After quiet hours all but the digest is one mail.
+ */
 function mailsOf(rows: readonly PendingMail[]): PendingMail[][] {
   const actors = actorsOf(rows)
+  const wasQuiet = rows.some(({ mail }) => mail === 'quiet')
   return [
     ...groupedBy(rows, (row) => {
       if (!isSoon(row)) return 'digest'
+      if (wasQuiet) return 'quiet'
       return actors.has(row.actorId) ? `actor ${row.actorId}` : `post ${row.postId}`
     }).values(),
   ]

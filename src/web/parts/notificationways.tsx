@@ -60,7 +60,10 @@ export const WaysByTopic = ({
   </div>
 )
 
-const HOURS = Array.from({ length: 24 }, (_, hour) => String(hour))
+const HOURS = Array.from({ length: 24 }, (_, hour) => ({
+  value: String(hour),
+  text: `${String(hour).padStart(2, '0')}:00`,
+}))
 
 const FOLLOWS = {
   followsAuthored: 'ways.followsAuthored',
@@ -74,7 +77,7 @@ const FOLLOW_NAMES = Object.keys(FOLLOWS) as (keyof typeof FOLLOWS)[]
 /** All that a person chooses about notifications. */
 export function ChoiceFields({ view, choices }: { view: View; choices: Choices }) {
   const { t } = view
-  const { defaults, site, digest, weekday, hour, timeZone, ...rest } = choices
+  const { defaults, site, digest, weekday, hour, timeZone, quietFrom, quietUntil, ...rest } = choices
   const chosen = Object.fromEntries(
     NOTIFICATION_TOPICS.map((topic) => [topic, defaults.includes(topic) ? 'default' : rest[topic]]),
   )
@@ -100,13 +103,13 @@ export function ChoiceFields({ view, choices }: { view: View; choices: Choices }
           value={weekday}
           options={WEEKDAYS.map((each) => ({ value: each, text: t(`weekday.${each}`) }))}
         />
-        <Choice
-          view={view}
-          name="hour"
-          label={t('ways.hour')}
-          value={String(hour)}
-          options={HOURS.map((each) => ({ value: each, text: `${each.padStart(2, '0')}:00` }))}
-        />
+        <Choice view={view} name="hour" label={t('ways.hour')} value={String(hour)} options={HOURS} />
+      </div>
+      <h2>{t('ways.quiet')}</h2>
+      <p class="hint">{t('ways.quietHint')}</p>
+      <div class="digest">
+        <Choice view={view} name="quietFrom" label={t('ways.quietFrom')} value={String(quietFrom)} options={HOURS} />
+        <Choice view={view} name="quietUntil" label={t('ways.quietUntil')} value={String(quietUntil)} options={HOURS} />
       </div>
       <Field
         view={view}
@@ -137,7 +140,7 @@ export function ChoiceFields({ view, choices }: { view: View; choices: Choices }
 /** What an operation gets of these fields. */
 export const choicesIn = (form: Fields) => ({
   ...Object.fromEntries(
-    [...NOTIFICATION_TOPICS, 'digest', 'weekday', 'hour', 'timeZone'].flatMap((name) =>
+    [...NOTIFICATION_TOPICS, 'digest', 'weekday', 'hour', 'timeZone', 'quietFrom', 'quietUntil'].flatMap((name) =>
       form[name] === undefined ? [] : [[name, form[name]]],
     ),
   ),
