@@ -1,5 +1,6 @@
 import { counted } from '../core/text.js'
 import { lateDeliveries } from '../db/deliveries.js'
+import { countSuppressed } from '../db/mailbounces.js'
 import { mailProblem } from '../mail/problem.js'
 import { seen, type Check, type Finding } from './check.js'
 
@@ -37,6 +38,13 @@ export const mail: Check = {
       })
     const found = await opened()
     if ('app' in found) {
+      const refused = await countSuppressed(found.app.db)
+      if (refused > 0)
+        findings.push({
+          severity: 'warning',
+          evidence: `Mail to ${counted(refused, 'account')} came back: no notification is mailed there.`,
+          fix: 'feedbackctl mail suppressed list',
+        })
       const { late, reason } = await lateDeliveries(found.app.db, 'mail', new Date(now.getTime() - LATE).toISOString())
       if (late > 0)
         findings.push({

@@ -234,6 +234,19 @@ describe.each(engines)('doctor on %s', (engine) => {
       { evidence: expect.stringContaining('reaches nobody') },
       { severity: 'warning' },
     ])
+    await damaged(machine, async (db) => {
+      const { userId } = await db.selectFrom('users').select('userId').executeTakeFirstOrThrow()
+      const at = '2020-01-01T00:00:00.000Z'
+      await db.insertInto('mail_bounces').values({ userId, bounces: 3, reason: '550 no', bouncedAt: at, suppressedAt: at }).execute() // prettier-ignore
+      await db.deleteFrom('deliveries').execute()
+    })
+    expect((await doctor(machine, 'mail --offline', env)).found).toMatchObject([
+      {
+        severity: 'warning',
+        evidence: 'Mail to 1 account came back: no notification is mailed there.',
+        fix: 'feedbackctl mail suppressed list',
+      },
+    ])
   })
 
   it('finds that there is no backup, that the newest is old, and that the schedule fails', async () => {
