@@ -213,6 +213,14 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     await send(site, `${page}/test`, owner, {})
     const { mails: queued } = await site.call(mails.list, {})
     expect(queued).toMatchObject([{ recipient: OWNER.email, subject: 'Moonbase – a test mail', state: 'waiting' }])
+    expect((await get(site, page, owner)).text).not.toContain('refuses mail')
+    const { userId } = await site.member([], { email: 'eve@example.org' })
+    const at = site.clock.now.toISOString()
+    await site.db.insertInto('mail_bounces').values({ userId, bounces: 3, reason: '550 <gone>', bouncedAt: at, suppressedAt: at }).execute() // prettier-ignore
+    const { text: refusing } = await get(site, page, owner)
+    for (const said of ['1 address refuses mail', 'eve@example.org', '550 &lt;gone>']) expect(refusing).toContain(said)
+    expect((await send(site, `${page}/refused/${userId}/remove`, owner, {})).headers.location).toBe(`${page}?done=mailAgain`) // prettier-ignore
+    expect((await get(site, page, owner)).text).not.toContain('refuses mail')
   })
 
   it('offers to undo what the address names, once', async () => {

@@ -16,9 +16,13 @@ type Mail = Awaited<ReturnType<typeof service.list.run>>['mails'][number]
 export const mails = page({
   cache: 'never',
   section: 'mail',
-  load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view), sent: view.query.sent === 'true' }),
+  async load(view) {
+    const list = await view.call(service.list, { limit: 50, page: pageNumber(view), sent: view.query.sent === 'true' })
+    const { suppressed, total_count: refused } = await view.call(service.suppressed, { limit: MOST_REFUSED })
+    return { ...list, suppressed, refused }
+  },
   title: ({ t }) => t('mails.title'),
-  show(view, { mails: rows, total, total_pages: pages }) {
+  show(view, { mails: rows, total, total_pages: pages, suppressed, refused }) {
     const { t, query } = view
     const isAll = query.sent === 'true'
     return (
@@ -54,10 +58,50 @@ export const mails = page({
           />
         )}
         <Pager view={view} page={pageNumber(view)} pages={pages} />
+        {refused > 0 ? <Refused view={view} rows={suppressed} count={refused} /> : null}
       </>
     )
   },
 })
+
+/** Addresses on the page, the latest. `mail suppressed list` has all. */
+const MOST_REFUSED = 50
+
+/** To whom no notification is mailed. */
+const Refused = ({
+  view,
+  rows,
+  count,
+}: {
+  view: View
+  rows: Awaited<ReturnType<typeof service.suppressed.run>>['suppressed']
+  count: number
+}) => (
+  <section>
+    <h2>{view.t('mails.refused', { count })}</h2>
+    <p class="soft">{view.t('mails.refusedHint')}</p>
+    <Table
+      view={view}
+      label={view.t('mails.refused', { count })}
+      rows={rows}
+      columns={[
+        { label: view.t('mails.to'), kind: 'title', cell: ({ email }) => <bdi>{email}</bdi> },
+        { label: view.t('mails.reason'), cell: ({ reason }) => <q dir="auto">{reason}</q> },
+        { label: view.t('mails.since'), cell: ({ suppressedAt }) => <Time view={view} at={suppressedAt} /> },
+        {
+          label: view.t('mails.next'),
+          cell: ({ userId, email }) => (
+            <Form view={view} to={`${HOME}/refused/${userId}/remove`}>
+              <button type="submit" class="link" aria-label={view.t('mails.againOne', { recipient: email })}>
+                {view.t('mails.again')}
+              </button>
+            </Form>
+          ),
+        },
+      ]}
+    />
+  </section>
+)
 
 const State = ({ view: { t }, mail }: { view: View; mail: Mail }) => (
   <>
@@ -120,6 +164,13 @@ export const cancel = action({
           ),
         },
   done: () => ({ to: HOME, flash: 'mailCancelled' }),
+})
+
+export const unsuppress = action({
+  operation: service.unsuppress,
+  page: again,
+  input: ({ params }) => ({ user: params.user }),
+  done: () => ({ to: HOME, flash: 'mailAgain' }),
 })
 
 export const test = action({

@@ -94,6 +94,7 @@ export const routes = {
     '/dashboard/settings/mail/test': async () => (await mails()).test,
     '/dashboard/settings/mail/:mail/retry': async () => (await mails()).retry,
     '/dashboard/settings/mail/:mail/cancel': async () => (await mails()).cancel,
+    '/dashboard/settings/mail/refused/:user/remove': async () => (await mails()).unsuppress,
     '/dashboard/settings/backups': async () => (await backups()).create,
     '/dashboard/settings/backups/rehearse': async () => (await backups()).rehearse,
     '/dashboard/settings/keys': async () => (await keys()).create,
