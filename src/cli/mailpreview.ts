@@ -4,6 +4,7 @@ import { guess } from '../core/guesses.js'
 import { isLanguage, LANGUAGES } from '../core/language.js'
 import { printableLines, quoted } from '../core/text.js'
 import { letters, sampleLetter, type LetterName } from '../service/lib/mailings.js'
+import { newsMails, sampleNews, type NewsName } from '../service/lib/samplenews.js'
 import * as settings from '../service/settings.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
@@ -13,8 +14,15 @@ import type { Column } from './lib/output/table.js'
 import { say, widthOf, write, type Terminal } from './lib/terminal/terminal.js'
 import { wrappedText } from './lib/texts/wrap.js'
 
+type TemplateName = LetterName | NewsName
+const templates = [...letters, ...newsMails]
+const isNews = (name: TemplateName): name is NewsName => newsMails.some((each) => each.name === name)
+
+/** Posts in the preview of a digest. */
+const MOST_POSTS = 1000
+
 interface Preview {
-  template: LetterName
+  template: TemplateName
   language: string
   subject: string
   text: string
@@ -22,7 +30,7 @@ interface Preview {
 }
 
 interface Template {
-  template: LetterName
+  template: TemplateName
   subject: string
   to: string
 }
@@ -31,6 +39,7 @@ interface Flags extends OutputFlags {
   language?: string
   html?: boolean
   text?: boolean
+  posts?: string
 }
 
 const TEMPLATE: (keyof Template)[] = ['template', 'subject', 'to']
@@ -55,15 +64,21 @@ export function registerPreview(group: Command, cli: Cli): void {
     withFields(group.command('preview'), ([template]) => (template === undefined ? TEMPLATE : PREVIEW)),
     {
       local: true,
-      examples: ['mail preview', 'mail preview invitation --language de', 'mail preview reset --html > reset.html'],
+      examples: [
+        'mail preview',
+        'mail preview invitation --language de',
+        'mail preview reset --html > reset.html',
+        'mail preview digest --posts 80',
+      ],
       notes: [
         'The link in it does not work, and the name is made up. The title and the address are those of the site.',
       ],
     },
   )
     .description('Show a mail with sample data; without a template, list the templates')
-    .argument('[template]', letters.map(({ name }) => name).join(', '))
+    .argument('[template]', templates.map(({ name }) => name).join(', '))
     .option('--language <code>', `language of the mail (${LANGUAGES.join(', ')}; default: that of the site)`)
+    .option('--posts <n>', 'how many posts a digest is about (default: 5)')
     .option('--text', 'print only the text')
     .option('--html', 'print only the HTML')
     .action(async (given: string | undefined, _flags: unknown, command: Command) => {
@@ -77,15 +92,22 @@ export function registerPreview(group: Command, cli: Cli): void {
       if (requested !== undefined && !isLanguage(requested))
         throw new AppError('USAGE', `--language must be one of ${LANGUAGES.join(', ')}.`)
       const template = given === undefined ? undefined : templateOf(given)
+      if (flags.posts !== undefined && template !== 'digest')
+        throw new AppError('USAGE', 'Only a digest takes --posts.')
+      const posts = Number(flags.posts ?? 5)
+      if (!Number.isInteger(posts) || posts < 1 || posts > MOST_POSTS)
+        throw new AppError('USAGE', `--posts must be a number from 1 to ${MOST_POSTS}.`)
       const { language: itsOwn, ...sample } = await siteOf(cli)
       const language = requested ?? itsOwn
-      const previewOf = async (name: LetterName): Promise<Preview> => ({
+      const previewOf = async (name: TemplateName): Promise<Preview> => ({
         template: name,
         language,
-        ...(await sampleLetter(name, { ...sample, language })),
+        ...(await (isNews(name)
+          ? sampleNews(name, { ...sample, language, posts })
+          : sampleLetter(name, { ...sample, language }))),
       })
       if (template === undefined) {
-        const rows = await Promise.all(letters.map(async ({ name, to }) => ({ template: name, subject: (await previewOf(name)).subject, to }))) // prettier-ignore
+        const rows = await Promise.all(templates.map(async ({ name, to }) => ({ template: name, subject: (await previewOf(name)).subject, to }))) // prettier-ignore
         await print(cli.terminal, flags, { body: { templates: rows }, rows, columns: templateColumns, id: (row) => row.template, single: false }) // prettier-ignore
         return
       }
@@ -99,8 +121,8 @@ export function registerPreview(group: Command, cli: Cli): void {
     })
 }
 
-function templateOf(given: string): LetterName {
-  const names = letters.map(({ name }) => name)
+function templateOf(given: string): TemplateName {
+  const names = templates.map(({ name }) => name)
   const found = names.find((name) => name === given)
   if (found) return found
   throw new AppError(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LANGUAGES } from '../../src/core/language.js'
 import { letters } from '../../src/service/lib/mailings.js'
+import { newsMails } from '../../src/service/lib/samplenews.js'
 import { makeMachine } from '../support/cli.js'
 import { engines } from '../support/site.js'
 
@@ -14,12 +15,12 @@ describe.each(engines)('mail preview on %s', (engine) => {
     await run('settings update --title Moonbase')
     const before = (await run('mail queue list --sent --json')).stdout
     const listed = JSON.parse((await run('mail preview --json')).stdout) as { templates: { template: string }[] }
-    expect(listed.templates.map(({ template }) => template)).toEqual(letters.map(({ name }) => name))
+    expect(listed.templates.map(({ template }) => template)).toEqual([...letters, ...newsMails].map(({ name }) => name))
     for (const { template } of listed.templates)
       for (const language of LANGUAGES) {
         const { stdout } = await run(`mail preview ${template} --language ${language} --json`, { env: SITE })
         const { text, html, subject } = JSON.parse(stdout) as Record<'text' | 'html' | 'subject', string>
-        expect(subject).toMatch(/^Moonbase – /)
+        expect(subject).toMatch(/^(Moonbase – |\[Moonbase\] )/)
         expect(text).toContain(language === 'de' ? 'Hallo Ada Lovelace,' : 'Hello Ada Lovelace,')
         expect(text).toContain('https://feedback.example.org/')
         expect(html).toContain(`<html lang="${language}"`)
@@ -28,6 +29,20 @@ describe.each(engines)('mail preview on %s', (engine) => {
       }
     expect((await run('mail queue list --sent --json')).stdout).toBe(before)
   })
+})
+
+it.each([
+  [1, 1, '1 post'],
+  [5, 5, '5 posts'],
+  [80, 30, '80 posts'],
+])('mail preview shows a digest about %i posts', async (posts, shown, said) => {
+  const { run } = await makeMachine('sqlite')
+  const { stdout } = await run(`mail preview digest --posts ${posts} --json`)
+  const { subject, text, html } = JSON.parse(stdout) as Record<'subject' | 'text' | 'html', string>
+  expect(subject).toBe(`[Feedback] Your digest: ${said}`)
+  expect(text.match(/\/posts\/example-\d+\n/g)).toHaveLength(shown)
+  expect(html.match(/<h2/g)).toHaveLength(shown)
+  expect(text.includes(`There is news about ${posts - shown} more posts.`)).toBe(shown < posts)
 })
 
 it('mail preview is in the language of the site unless another is asked for', async () => {
@@ -49,6 +64,8 @@ it('mail preview needs no site, and refuses what it does not know', async () => 
     ['reset --html --text', 'Give a template'],
     ['reset --html --json', 'no output format'],
     ['--html', 'Give a template'],
+    ['reset --posts 3', 'Only a digest takes --posts.'],
+    ['digest --posts 0', '--posts must be a number from 1 to 1000.'],
   ])
     expect([args, await run(`mail preview ${args}`)]).toEqual([args, { code: 2, stdout: '', stderr: expect.stringContaining(message ?? '') }]) // prettier-ignore
 })

@@ -23,7 +23,7 @@ import { notificationMail, type MailedNews, type MailedPost } from '../../mail/n
 /** News of a person that are read. Before those, nothing would be in a mail. */
 const MOST_READ = 1000
 /** Posts in a mail. */
-const MOST_POSTS = 30
+export const MOST_POSTS = 30
 /** News about a post in a mail, the newest. */
 const MOST_NEWS = 10
 /** Characters of what was said. What the team says is rarely more. */
