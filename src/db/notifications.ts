@@ -152,6 +152,35 @@ export async function markRead(
   return Number(numUpdatedRows)
 }
 
+/** Times before which notifications are old: those that were read, and those that were not. */
+export interface Bounds {
+  read: string
+  unread: string
+}
+
+const oldOnes = (db: Db, isRead: boolean, before: string, most: number) =>
+  db
+    .selectFrom('notifications')
+    .select(['userId', 'eventId'])
+    .where('readAt', isRead ? 'is not' : 'is', null)
+    .where('createdAt', '<', before)
+    .orderBy('createdAt')
+    .limit(most)
+    .execute()
+
+export const isNotificationOld = async (db: Db, { read, unread }: Bounds): Promise<boolean> =>
+  (await oldOnes(db, true, read, 1)).length > 0 || (await oldOnes(db, false, unread, 1)).length > 0
+
+/** Deletes old ones, at most so many. Returns how many it found. */
+export async function deleteOldNotifications(db: Db, { read, unread }: Bounds, most: number): Promise<number> {
+  const found = await oldOnes(db, true, read, most)
+  if (found.length < most) found.push(...(await oldOnes(db, false, unread, most - found.length)))
+  if (found.length === 0) return 0
+  const keys = found.map(({ userId, eventId }) => sql`(${userId}, cast(${eventId} as bigint))`)
+  await sql`delete from notifications where ("userId", "eventId") in (values ${sql.join(keys)})`.execute(db)
+  return found.length
+}
+
 /**
  * Gives what waits to be mailed to a person about some kinds of things another mail, or none. A mail that leaves soon
  * anyway keeps its time.

@@ -8,6 +8,7 @@ import { couriers } from './courier.js'
 import { limits } from './limits.js'
 import { notificationMails } from './notificationmails.js'
 import { notifications } from './notifications.js'
+import { oldNotifications } from './oldnotifications.js'
 import type { Job } from './runner.js'
 import { search } from './search.js'
 import { seals } from './seals.js'
@@ -32,6 +33,7 @@ export const jobsOf = ({
   sessions,
   search,
   notifications(settings),
+  oldNotifications,
   ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),

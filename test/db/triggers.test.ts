@@ -37,6 +37,8 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0049_comment_search': { sqlite: 'c125ba77ec1d0acb', postgres: '8fb9fcc811e777b9' },
   '0050_merges': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
   '0051_quiet_hours': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
+  '0052_old_notifications': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
+  '0053_own_mentions': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
 }
 
 /** What triggers compute, and nothing recounts. */

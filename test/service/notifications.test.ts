@@ -6,6 +6,7 @@ import * as events from '../../src/service/events.js'
 import { told } from '../../src/service/told.js'
 import * as follows from '../../src/service/follows.js'
 import * as moderation from '../../src/service/moderation.js'
+import { oldNotifications } from '../../src/jobs/oldnotifications.js'
 import * as notifications from '../../src/service/notifications.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
@@ -250,6 +251,25 @@ describe.each(engines)('notifications on %s', (engine) => {
     expect(shown).toMatchObject({ event: { action: 'post.updated' }, told: ways })
     expect((await w.site.call(events.show, { id: 1 })).told.people).toBe(0)
     await expect(w.site.call(events.show, { id: 1_000_000 })).rejects.toMatchObject({ code: 'EVENT_NOT_FOUND' })
+  })
+
+  it('are deleted after 180 days if they were read, and after 365 if not', async () => {
+    const w = await world(engine)
+    await w.ship()
+    await w.run()
+    await w.as(w.ann)(notifications.read, {})
+    const run = { db: w.site.db, now: () => w.site.clock.now, log: { info() {}, warn() {}, error() {} }, signal: new AbortController().signal } // prettier-ignore
+    const prune = async () => {
+      if (await oldNotifications.isDue?.(run)) while ((await oldNotifications.run(run)) === 'more');
+      const rows = await w.site.db.selectFrom('notifications').select('userId').execute()
+      return [w.ann, w.bea].map((one) => rows.filter(({ userId }) => userId === one.userId).length)
+    }
+    const start = w.site.clock.now.getTime()
+    const after = async (days: number) => {
+      w.site.clock.now = new Date(start + days * 24 * 60 * 60 * 1000 + 1)
+      return prune()
+    }
+    expect([await after(179), await after(180), await after(364), await after(365)]).toEqual([[1, 1], [0, 1], [0, 1], [0, 0]]) // prettier-ignore
   })
 
   it('are counted, read one by one or up to one, and are their own', async () => {

@@ -50,6 +50,8 @@ import { up as decided } from './0048_decided.js'
 import { up as commentSearch } from './0049_comment_search.js'
 import { up as merges } from './0050_merges.js'
 import { up as quietHours } from './0051_quiet_hours.js'
+import { up as oldNotifications } from './0052_old_notifications.js'
+import { up as ownMentions } from './0053_own_mentions.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -107,4 +109,6 @@ export const migrations: Record<string, Migration> = {
   '0049_comment_search': { up: commentSearch },
   '0050_merges': { up: merges },
   '0051_quiet_hours': { up: quietHours },
+  '0052_old_notifications': { up: oldNotifications },
+  '0053_own_mentions': { up: ownMentions },
 }
