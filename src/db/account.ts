@@ -68,6 +68,25 @@ export const ownFollows = (
     .limit(limit)
     .execute()
 
+/** All at once, in the order of the boards: there are few. */
+export const ownBoardFollows = async (db: Db, userId: string) =>
+  (
+    await db.selectFrom('board_follows').select(['boardId', 'createdAt']).where('userId', '=', userId).execute()
+  ).toSorted((one, other) => (one.boardId < other.boardId ? -1 : 1))
+
+export type OwnMention = Awaited<ReturnType<typeof ownMentions>>[number]
+
+/** The texts that mention the person. */
+export const ownMentions = (db: Db, userId: string, { after, limit }: { after: string | undefined; limit: number }) =>
+  db
+    .selectFrom('mentions')
+    .select(['textId', 'postId', 'commentId', 'createdAt'])
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) => query.where('textId', '>', after ?? ''))
+    .orderBy('textId')
+    .limit(limit)
+    .execute()
+
 export const ownNotifications = (
   db: Db,
   userId: string,

@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { formerUsernames, ownComments, ownPosts, ownFollows, ownNotifications, ownVotes } from '../db/account.js'
+import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownMentions, ownNotifications, ownPosts, ownVotes, type OwnMention } from '../db/account.js' // prettier-ignore
 import { lock } from '../db/counters.js'
 import type { CommentRow, PostRow, UserRow, FollowRow, NotificationRow, VoteRow } from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
@@ -63,6 +63,12 @@ const Comment = Type.Object({
 })
 const Vote = Type.Object({ voteId: uuid, postId: uuid, createdAt: time })
 const Follow = Type.Object({ postId: uuid, isFollowing: Type.Boolean(), createdAt: time })
+const BoardFollow = Type.Object({ boardId: uuid, createdAt: time })
+const Mention = Type.Object({
+  postId: uuid,
+  commentId: nullable('string', { description: 'null: the text of the post' }),
+  createdAt: time,
+})
 const Notification = Type.Object({
   id: Type.Integer(),
   kind: Type.String(),
@@ -74,7 +80,7 @@ const Notification = Type.Object({
 export const exportData = download({
   id: 'account.export',
   summary:
-    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow and were told and how, saved views, sessions and keys, without secrets',
+    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow, mentions of you, what you were told and how, saved views, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   types: ['application/json'],
@@ -92,6 +98,8 @@ export const exportData = download({
     comments: Type.Array(Comment),
     votes: Type.Array(Vote),
     follows: Type.Array(Follow),
+    boardFollows: Type.Array(BoardFollow),
+    mentions: Type.Array(Mention),
     notifications: Type.Array(Notification),
     next: Type.Null({ description: 'Always null, for clients that ask for the parts of earlier versions' }),
   }),
@@ -240,6 +248,11 @@ const contentOf = ({ db }: Context, userId: string) => ({
       createdAt,
     }),
   ),
+  boardFollows: shownOf(only(ownBoardFollows(db, userId)), (follow): Type.Static<typeof BoardFollow> => follow),
+  mentions: shownOf(
+    pagesOf<OwnMention>(SIZES.votes, ({ limit, after }) => ownMentions(db, userId, { limit, after: after?.textId })),
+    ({ postId, commentId, createdAt }): Type.Static<typeof Mention> => ({ postId, commentId, createdAt }),
+  ),
   notifications: shownOf(
     pagesOf<NotificationRow>(SIZES.votes, ({ limit, after }) =>
       ownNotifications(db, userId, { limit, after: after?.eventId }),
@@ -253,6 +266,11 @@ const contentOf = ({ db }: Context, userId: string) => ({
     }),
   ),
 })
+
+/** A list that is read at once. */
+async function* only<Row>(rows: Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+  yield await rows
+}
 
 async function* shownOf<Row, Shown>(
   pages: AsyncIterable<readonly Row[]>,

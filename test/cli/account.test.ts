@@ -17,6 +17,8 @@ describe.each(engines)('account on %s', (engine) => {
     await machine.setup()
     await machine.run('users create eve@example.org --password-stdin', { stdin: 'my own password' })
     await machine.run('posts create Mine --as eve@example.org')
+    await machine.run('boards create Ideas')
+    await machine.run('boards follow ideas --as eve@example.org')
     const exported = await machine.run('account export me.json --as eve@example.org')
     expect([exported.code, exported.stdout, exported.stderr]).toEqual([0, '', 'Wrote the account to me.json.\n'])
     const file = path.join(machine.folder, 'me.json')
@@ -33,11 +35,13 @@ describe.each(engines)('account on %s', (engine) => {
       'comments',
       'votes',
       'follows',
+      'boardFollows',
+      'mentions',
       'notifications',
       'next',
     ])
     expect(data).toMatchObject({ profile: { email: 'eve@example.org' }, posts: [{ title: 'Mine' }], comments: [] })
-    expect(data.votes).toHaveLength(1)
+    expect([data.votes, data.boardFollows]).toMatchObject([{ length: 1 }, { length: 1 }])
     writeFileSync(file, 'kept')
     expect(await machine.run('account export me.json --as eve@example.org')).toMatchObject({
       code: 2,

@@ -205,4 +205,17 @@ describe.each(engines)('people to mention on %s', (engine) => {
     expect((await namesFor(w, w.ann)).slice(0, 1)).toEqual(['cleo'])
     expect((await namesFor(w, reader)).slice(0, 2)).toEqual(['note', 'cleo'])
   })
+
+  it('are in the data that the person gets, each once', async () => {
+    const w = await world(engine)
+    const { activity } = await say(w, '@dan, and again @dan')
+    const { post } = await w.as(w.bea)(posts.create, { title: 'New', contentMarkdown: '@dan?' })
+    await w.run()
+    const { body } = await w.site.http('GET /users/profile/data', { token: w.dan.token })
+    expect(body.mentions).toHaveLength(2)
+    expect(body.mentions).toEqual(expect.arrayContaining([
+      { postId: w.post.postId, commentId: activity.comment.id, createdAt: expect.any(String) },
+      { postId: post.postId, commentId: null, createdAt: expect.any(String) },
+    ])) // prettier-ignore
+  })
 })
