@@ -64,6 +64,15 @@ export const wordIndex = (db: Db): PostIndex => ({ ...byNumber, ...wordsOf(db, '
 /** That of comments, by the numbers of `indexed_comments`. */
 export const commentIndex = (db: Db): Pick<PostIndex, 'table' | 'column' | 'matches'> => wordsOf(db, 'comment_search')
 
+/** Posts by their numbers, a list in JSON. */
+export const numberIndex = (db: Db): PostIndex => ({
+  ...wordIndex(db),
+  matches: (numbers) =>
+    isPostgres(db)
+      ? sql`post_search.number in (select value::int from json_array_elements_text(${numbers}::json))`
+      : sql`post_search.rowid in (select value from json_each(${numbers}))`,
+})
+
 const wordsOf = (db: Db, table: string): Pick<PostIndex, 'table' | 'column' | 'matches'> =>
   isPostgres(db)
     ? { table, column: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }

@@ -5,7 +5,8 @@ import { MOST_FOUND } from '../db/posts/read.js'
 import { listRoadmaps } from '../db/roadmaps.js'
 import { can, SIGN_IN_ERRORS } from './lib/access.js'
 import { operation } from './lib/operation.js'
-import { filterFields, filterFrom, queryField, wordsGiven } from './lib/postfilter.js'
+import { filterFields, queryField } from './lib/postfilter.js'
+import { filterAsked } from './lib/searchquery.js'
 import { Place } from './lib/postshapes.js'
 import { fields } from './lib/schemas.js'
 import { viewField, withView } from './lib/views.js'
@@ -47,7 +48,7 @@ export const facets = operation({
   async run(ctx, input) {
     const { db, actor } = ctx
     const { input: asked, isNothing } = await withView(ctx, input)
-    const filter = await filterFrom(ctx, asked, isNothing ? [] : wordsGiven(asked.query))
+    const filter = await filterAsked(ctx, asked, { isNothing })
     const { boards, roadmaps } = await postFacets(db, filter)
     const ids = [...new Set([...most(boards.posts), ...filter.boards])].filter((id) => id !== null)
     const known = (await boardsWithIds(db, ids)).filter(({ display }) => display === 1 || filter.hidden)

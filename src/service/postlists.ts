@@ -21,9 +21,10 @@ import {
   uncountedPage,
   type Listing,
 } from './lib/paging.js'
-import { filterFields, filterFrom, queryField, wordsGiven, wordsOf } from './lib/postfilter.js'
+import { filterFields, filterFrom, queryField, wordsOf } from './lib/postfilter.js'
 import { Post, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
+import { filterAsked } from './lib/searchquery.js'
 import { viewerOf } from './lib/sessions.js'
 import { orderFields } from './lib/times.js'
 import { OpenView, viewField, withView } from './lib/views.js'
@@ -81,7 +82,7 @@ export const list = operation({
     const { db } = ctx
     const { input: asked, view, isNothing } = await withView(ctx, input)
     const { sort, created, votes, userId } = asked
-    const filter = await filterFrom(ctx, asked, isNothing ? [] : wordsGiven(asked.query))
+    const filter = await filterAsked(ctx, asked, { isNothing })
     const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
     const found = postList(db, filter, order)
     const totalOf = async () => (await found.count()).total

@@ -85,6 +85,12 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
       [{ query: 'dark' }, (n) => n % 3 === 0],
       [{ query: 'dark', roadmapId: 'later', since: '2026-03-03T10:10:00Z' }, (n) => n % 3 === 0 && n % 4 !== 0 && n % 2 === 1 && n >= 10], // prettier-ignore
       [{ query: '!' }, () => false],
+      [{ query: 'post board:ideas' }, (n) => n % 3 === 0],
+      [{ query: 'board:ideas -"post 3"', boardId: ['ideas', 'bugs'] }, (n) => n % 3 === 0 && n !== 3],
+      [{ query: 'status:soon votes:>1' }, (n) => n % 4 === 2 && n % 3 === 2],
+      [{ query: '"post 12" is:open' }, (n) => n === 12],
+      [{ query: '#4 after:2026-03' }, (n) => n === 3],
+      [{ query: 'tag:x' }, () => false],
       [{ mine: true, authorId: authors[0]!.userId }, () => false],
       [{ mine: true }, (n) => n % 2 === (reads ? 2 : 1)],
       [{ voted: true }, (n) => !reads && (n % 2 === 1 || n % 3 === 2)],

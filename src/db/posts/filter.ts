@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { SHOWN } from '../../core/hidden.js'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period, Sorting } from '../paging.js'
-import { keysIn, matchOf, voteIndex, wordIndex, type PostIndex } from '../search.js'
+import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
 import { followedPosts } from './followed.js'
 import type { ChangedBy } from './order.js'
@@ -20,6 +20,8 @@ export interface PostFilter extends Period {
   spam?: false | undefined
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
+  /** The numbers of posts that were looked at already; an empty list matches no post. */
+  among?: readonly number[] | undefined
   /** Who voted for them. */
   voter?: string | undefined
   /** Who follows them. */
@@ -89,6 +91,11 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
   spam: { column: 'is_spam', changedBy: [], values: (spam) => (spam === false ? [SHOWN] : undefined) },
   since: { time: '>=', changedBy: [], values: one },
   until: { time: '<', changedBy: [], values: one },
+  among: {
+    index: numberIndex,
+    changedBy: [],
+    values: (numbers) => numbers && (numbers.length > 0 ? [JSON.stringify(numbers)] : []),
+  },
   words: {
     index: wordIndex,
     changedBy: [],

@@ -135,6 +135,23 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   }
 }
 
+/** Whether a query says what the index does not know, so that posts have to be looked at. */
+export const needsReading = ({ phrases, without, votes, numbers }: SearchQuery): boolean =>
+  phrases.length + without.length + numbers.length > 0 || votes.min !== undefined || votes.max !== undefined
+
+/** The numbers of the newest posts that pass a query and have all its words, for lists in any order. */
+export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery): Promise<number[]> {
+  const terms = termsOf([query.text, ...query.phrases].join(' '))
+  const test = testOf(query)
+  const hasWords = ({ title, text }: PostHit) =>
+    terms.every(({ word }) => foldedText(`${title} ${text}`).includes(word))
+  const rows =
+    query.numbers.length > 0
+      ? (await hitsNumbered(db, filter, query.numbers)).filter(hasWords)
+      : await postHits(db, filter, terms.length > 0 ? matchOfTerms(db, { all: terms.map(({ any }) => any) }) : undefined, { most: MOST_LOOKED.title, text: query.phrases.length + query.without.length > 0 }) // prettier-ignore
+  return rows.filter(test).map(({ number }) => number)
+}
+
 /** What words alone do not tell of a post or a comment. */
 function testOf({ phrases, without, votes }: SearchQuery): (row: PostHit) => boolean {
   const patterns = phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))

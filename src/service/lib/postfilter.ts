@@ -58,7 +58,7 @@ export const filterFields = {
 export const queryField = Type.Optional(
   Type.String({
     maxLength: 500,
-    description: `Only posts with all these words, or words that begin with them, in the title or text; of these posts only the newest ${MOST_FOUND} count`,
+    description: `Only posts with all these words, or words that begin with them, in the title or text; takes filters too, such as "dark mode" -legacy board:ideas votes:>10; of these posts only the newest ${MOST_FOUND} count`,
   }),
 )
 

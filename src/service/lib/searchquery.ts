@@ -1,4 +1,4 @@
-import type { SearchQuery } from '../../core/search/grammar.js'
+import { parseQuery, type SearchQuery } from '../../core/search/grammar.js'
 import { isId } from '../../core/ids.js'
 import { slugOf } from '../../core/slugs.js'
 import { findBoard } from '../../db/boards.js'
@@ -6,8 +6,10 @@ import { listRoadmaps, findRoadmap } from '../../db/roadmaps.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { can } from './access.js'
 import type { CachedContext } from './context.js'
+import { needsReading, numbersOf } from './hits.js'
 import { NONE } from './named.js'
 import { findPerson } from './people.js'
+import { filterFrom, wordsOf } from './postfilter.js'
 import { viewerOf } from './sessions.js'
 
 /** A filter with that of a query, and the parts of the query that name nothing: then it finds nothing. */
@@ -18,6 +20,31 @@ export interface Narrowed {
 
 /** Roadmaps that `is:open` looks at. */
 const MOST_ROADMAPS = 90
+/** Boards times roadmaps of a list, as `assertFew` has it. */
+const MOST_RANGES = 100
+
+/** The filter of a list: its fields, and what its query says. Undefined fields and an empty query filter nothing. */
+export async function filterAsked(
+  ctx: Parameters<typeof filterFrom>[0],
+  { query: text = '', ...asked }: Parameters<typeof filterFrom>[1] & { query?: string },
+  { isNothing = false } = {},
+): Promise<PostFilter> {
+  if (isNothing || text.trim() === '') return filterFrom(ctx, asked, isNothing ? [] : undefined)
+  const query = parseQuery(text)
+  const words = wordsOf([query.text, ...query.phrases].join(' '))
+  const says = words.length > 0 || isFilter(query)
+  const { filter } = await narrowed(ctx, await filterFrom(ctx, asked, says ? undefined : []), query)
+  if (!says || filter.words) return filter // nothing passes
+  if (needsReading(query)) return { ...filter, among: await numbersOf(ctx.db, filter, query) }
+  return { ...filter, words: words.length > 0 ? words : undefined }
+}
+
+/** Whether a query has anything but words. */
+const isFilter = (query: SearchQuery): boolean =>
+  needsReading(query) ||
+  query.board.length + query.status.length + query.author.length + query.tag.length + query.is.length > 0 ||
+  query.since !== undefined ||
+  query.until !== undefined
 
 /** Narrows a filter to what a query says beside its words. It throws for nothing that was typed. */
 export async function narrowed(ctx: CachedContext, filter: PostFilter, query: SearchQuery): Promise<Narrowed> {
@@ -48,12 +75,16 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
   const stages = [filter.roadmaps, roadmaps.length > 0 ? roadmaps : undefined, open].filter((ids) => ids !== undefined)
   const isNothing = unknown.length > 0 || people.size > 1 || (places.length === 0 && boards.length > 0)
   const [author] = people
+  const narrow =
+    stages.length === 0
+      ? undefined
+      : stages.reduce(common).slice(0, Math.floor(MOST_RANGES / Math.max(1, places.length)))
   return {
     unknown,
     filter: {
       ...filter,
       boards: places,
-      roadmaps: isNothing ? [] : stages.length === 0 ? undefined : stages.reduce(common),
+      roadmaps: isNothing ? [] : narrow,
       author,
       since,
       until,
