@@ -7,6 +7,7 @@ import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
 import type { Permission } from '../../src/core/permissions.js'
+import { serveSite, visit, WIDE } from '../support/browser.js'
 import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -241,4 +242,25 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const again = await send(site, `/undo/${id}`, owner, form)
     expect(again.headers.location).toBe('/dashboard/boards?q=i&done=undoneNot')
   })
+})
+
+it('a script lets roadmaps be dragged, and shows a colour while it is typed', async () => {
+  const site = await serveSite('sqlite')
+  const owner = await site.owner()
+  await site.call(roadmaps.createUsual, {})
+  const { page } = await visit({ viewport: WIDE })
+  await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
+  await page.goto(`${site.url}/dashboard/roadmaps`)
+  await page.locator('.stages li').first().dragTo(page.locator('.stages li').nth(2))
+  const names = async () => (await site.call(roadmaps.list, {})).roadmaps.map(({ name }) => name)
+  await expect.poll(names).toEqual(['Planned', 'In progress', 'Under review', 'Complete'])
+  await expect.poll(() => page.locator('.stages li').first().innerText()).toContain('Planned')
+  await page.goto(`${site.url}/dashboard/settings/general`)
+  await page.fill('[name=accentColor]', '#c0392b')
+  const colour = () =>
+    page
+      .locator('.look .button')
+      .first()
+      .evaluate((button) => getComputedStyle(button).backgroundColor)
+  await expect.poll(colour).toBe('rgb(192, 57, 43)')
 })
