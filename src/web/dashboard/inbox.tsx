@@ -3,7 +3,6 @@ import { AppError } from '../../core/errors.js'
 import type { Key } from '../../core/catalogue.js'
 import * as comments from '../../service/comments.js'
 import * as service from '../../service/moderation.js'
-import * as posts from '../../service/postlists.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
@@ -62,15 +61,8 @@ async function load(view: LiveView) {
     counts,
     blocked: isAbout ? (await view.call(service.list, { reasons: ['blocked'], limit: MOST_BLOCKED })).items : [],
     boards: await boardsWith(view, board),
-    late: await lateOf(view),
     stages: view.may(movePosts) ? (await roadmapsWith(view)).rows : [],
   }
-}
-
-/** Posts that wait for a status: from the second page on they are not counted. */
-async function lateOf(view: LiveView): Promise<number> {
-  if (!view.can('roadmap:read') || pageNumber(view) > 1) return 0
-  return (await view.call(posts.list, { waiting: LATE, limit: 1, votes: false })).total_count
 }
 
 export const inbox = page({
@@ -79,7 +71,7 @@ export const inbox = page({
   isEntrance: true,
   load,
   title: ({ t }) => t('inbox.title'),
-  show(view, { items, total, total_pages: pages, counts, boards, stages, late: lateCount, blocked }) {
+  show(view, { items, total, total_pages: pages, counts, boards, stages, blocked }) {
     const { t } = view
     const rows = items.map(rowOf)
     const isFiltered = reasonOf(view) !== undefined || view.query.board !== undefined
@@ -116,10 +108,10 @@ export const inbox = page({
             </ol>
           </Decisions>
         )}
-        {lateCount > 0 ? (
+        {view.can('roadmap:read') ? (
           <p class="next">
             <a href={view.href(addressOf(POSTS, { waiting: LATE, sort: 'oldest' }))}>
-              {t('inbox.late', { count: lateCount, days: LATE })}
+              {t('inbox.late', { count: LATE })}
             </a>
           </p>
         ) : null}
