@@ -69,6 +69,13 @@ function subjectOf({ t }: Words, { look, posts, left, isDigest }: Given): string
   return t(isDigest ? 'mail.news.subject.digest' : 'mail.news.subject.posts', { siteTitle, count })
 }
 
+/** Why the reader gets the mail. */
+function whyOf({ isDigest, posts }: Pick<Given, 'isDigest' | 'posts'>): Key {
+  if (isDigest) return 'mail.news.whyDigest'
+  const isForTeam = posts.every(({ news }) => news.every(({ kind }) => kind === 'report'))
+  return isForTeam ? 'mail.news.whyTeam' : 'mail.news.why'
+}
+
 /** Characters of a title. */
 const LONGEST_TITLE = 120
 
@@ -95,7 +102,7 @@ function textOf(words: Words, { look, name, posts, left, links, isDigest }: Give
     }
   }
   if (left > 0) lines.push(t('mail.news.left', { count: left }), links.all, '')
-  lines.push('-- ', look.title, t(isDigest ? 'mail.news.whyDigest' : 'mail.news.why'))
+  lines.push('-- ', look.title, t(whyOf({ isDigest, posts })))
   lines.push(`${t('mail.news.settings')}: ${links.settings}`, '')
   return lines.join('\n')
 }
@@ -111,7 +118,7 @@ function htmlOf(words: Words, { look, name, posts, left, links, isDigest }: Give
       ...posts.map((post) => postHtml(words, post)),
       ...(left > 0 ? [`<p>${escape(t('mail.news.left', { count: left }))}</p>`] : []),
       only ? button(look, { link: only.link, action: t('mail.news.open') }) : button(look, { link: links.all, action: t('mail.news.all') }), // prettier-ignore
-      `<p class="soft" style="color:#57606a;font-size:14px">${escape(t(isDigest ? 'mail.news.whyDigest' : 'mail.news.why'))} <a class="link" style="color:#57606a" href="${escape(links.settings)}">${escape(t('mail.news.settings'))}</a></p>`,
+      `<p class="soft" style="color:#57606a;font-size:14px">${escape(t(whyOf({ isDigest, posts })))} <a class="link" style="color:#57606a" href="${escape(links.settings)}">${escape(t('mail.news.settings'))}</a></p>`,
     ].join('\n'),
   )
 }

@@ -58,6 +58,8 @@ it('mail preview needs no site, and refuses what it does not know', async () => 
   const { run } = await makeMachine('sqlite')
   expect((await run('mail preview reset -o table')).stdout).toMatch(/SUBJECT +Feedback – /)
   expect((await run('mail preview -o table')).stdout).toMatch(/^TEMPLATE +SUBJECT/)
+  expect((await run('mail preview report --text')).stdout).toContain('because you decide about what is reported')
+  expect((await run('mail preview mention --text')).stdout).not.toContain('because you decide')
   for (const [args, message] of [
     ['rest', 'Did you mean "reset"?'],
     ['reset --language xx', '--language must be one of en, de.'],
