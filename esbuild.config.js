@@ -180,6 +180,7 @@ async function minifyAssets() {
       'src/web/assets/dashboard.js',
       'src/web/assets/mentions.js',
       'src/web/assets/forms.js',
+      'src/web/assets/search.js',
       'src/web/assets/site.css',
       'src/web/assets/site.js',
       'src/web/assets/votes.js',

@@ -3,6 +3,7 @@ import type { Post } from '../../service/lib/postshapes.js'
 import * as posts from '../../service/posts.js'
 import { find, type SearchHit } from '../../service/search.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
+import { searchScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import { page, Redirect, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
@@ -82,29 +83,33 @@ export const search = page({
             ))}
           </ul>
         </details>
-        {numbered ? (
-          <section class="numbered">
-            <h2>{t('search.numbered', { number: String(numbered.number) })}</h2>
-            <PostList view={view} posts={[numbered]} />
-          </section>
-        ) : null}
-        {found.length > 0 ? (
-          <PostList view={view} posts={found.map(postOf)} found={found.map((hit) => foundOf(hit))} />
-        ) : text === '' || numbered ? null : (
-          <Empty title={t('search.none')}>
-            {unknown.length > 0 ? <p>{t('search.unknown', { parts: unknown.join(', ') })}</p> : null}
-            <p>{t('search.noneNext')}</p>
-            {query.roadmap ? (
-              <a class="button plain" href={href(withQuery('/search', { q: text }))}>
-                {t('search.anyStatus')}
+        <p class="search-status hidden" role="status" />
+        <div class="search-results">
+          {numbered ? (
+            <section class="numbered">
+              <h2>{t('search.numbered', { number: String(numbered.number) })}</h2>
+              <PostList view={view} posts={[numbered]} />
+            </section>
+          ) : null}
+          {found.length > 0 ? (
+            <PostList view={view} posts={found.map(postOf)} found={found.map((hit) => foundOf(hit))} />
+          ) : text === '' || numbered ? null : (
+            <Empty title={t('search.none')}>
+              {unknown.length > 0 ? <p>{t('search.unknown', { parts: unknown.join(', ') })}</p> : null}
+              <p>{t('search.noneNext')}</p>
+              {query.roadmap ? (
+                <a class="button plain" href={href(withQuery('/search', { q: text }))}>
+                  {t('search.anyStatus')}
+                </a>
+              ) : null}
+              <a class="button primary" href={href(withQuery('/posts/new', { title: text.slice(0, 100) }))}>
+                {t('search.write')}
               </a>
-            ) : null}
-            <a class="button primary" href={href(withQuery('/posts/new', { title: text.slice(0, 100) }))}>
-              {t('search.write')}
-            </a>
-          </Empty>
-        )}
-        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
+            </Empty>
+          )}
+          <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
+        </div>
+        <script src={href(searchScript.path)} type="module" />
       </>
     )
   },
