@@ -113,6 +113,7 @@ it.each([
     '/setup/create-board',
     '/setup/create-roadmaps',
     `${path}/update`,
+    `${path}/merge`,
     `${path}/people`,
     '/notifications',
     '/settings/notifications',

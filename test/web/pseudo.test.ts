@@ -152,6 +152,7 @@ it.each([
     '/posts/:slug': at,
     '/posts/:slug/voters': `${at}/voters`,
     '/posts/:slug/update': `${at}/update`,
+    '/posts/:slug/merge': `${at}/merge`,
     '/posts/:slug/people': `${at}/people`,
     missing: '/nowhere',
   }

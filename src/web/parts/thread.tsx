@@ -106,6 +106,9 @@ function CommentItem({
             <Time view={view} at={comment.created_at} />
           </a>
           {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
+          {comment.from_post ? (
+            <span>{t('comment.from', { ...comment.from_post, title: isolated(comment.from_post.title) })}</span>
+          ) : null}
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">

@@ -7,6 +7,7 @@ import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import type { Document } from '../kit/routes.js'
 import { nameOf } from '../parts/person.js'
+import { postAt } from './posts.js'
 
 interface Entry {
   id: string
@@ -112,7 +113,7 @@ export const postFeed: Document = {
   type: ATOM,
   cache: 'visitor',
   async make(view) {
-    const { post } = await view.call(posts.show, { id: view.params.slug })
+    const post = await postAt(view)
     const { activity } = await view.call(comments.list, { post_id: post.postId, page: 1, limit: SIZE })
     const path = links.post(post.slug)
     const entries = activity.map(({ comment, author }) => ({

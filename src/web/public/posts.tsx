@@ -2,6 +2,7 @@ import type { Text } from '../../core/markdown/index.js'
 import * as comments from '../../service/comments.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
 import * as moderation from '../../service/moderation.js'
+import * as merges from '../../service/merges.js'
 import { history } from '../../service/posthistory.js'
 import * as follows from '../../service/follows.js'
 import { reported } from '../../service/reports.js'
@@ -25,6 +26,7 @@ import { StatusMenu } from '../parts/statusmenu.js'
 import { textOf as commentText, Thread } from '../parts/thread.js'
 import { Time } from '../parts/time.js'
 import { Vote } from '../parts/vote.js'
+import { MERGED, MergedPosts, textOf as mergedText } from '../parts/mergedposts.js'
 
 /** Comments on a page. */
 export const COMMENTS = 50
@@ -60,6 +62,7 @@ export const post = page({
     if (count > 0 && pageNumber(view) > pages)
       throw new Redirect(withQuery(view.path, { page: pages > 1 ? pages : undefined }, 'comments'))
     const { history: moves } = await view.call(history, { post_id: shown.postId })
+    const merged = await view.call(merges.list, { post_id: shown.postId, limit: MERGED })
     const stages = view.can('post:update') ? (await roadmapsWith(view, shown.roadmap?.url)).rows : []
     const official =
       shown.commentsCount > 0
@@ -67,10 +70,11 @@ export const post = page({
         : []
     const reports = view.viewer ? (await view.call(reported, { post_id: shown.postId })).reported : []
     const isFollowed = view.viewer !== null && (await view.call(follows.followed, { post_id: shown.postId })).following
-    return { post: shown, isFollowed, moves, stages, official, activity, count, pages, reports }
+    return { post: shown, isFollowed, moves, merged, stages, official, activity, count, pages, reports }
   },
-  texts: (_view, { post: shown, official, activity }) => [
+  texts: (_view, { post: shown, merged, official, activity }) => [
     bodyOf(shown),
+    ...merged.merged.map(mergedText),
     ...[...highlighted(official), ...activity].map(commentText),
   ],
   title: (_view, { post: { title } }) => title,
@@ -105,7 +109,7 @@ export const post = page({
       />
     </>
   ),
-  show(view, { post: shown, isFollowed, moves, stages, official, activity, count, pages, reports }) {
+  show(view, { post: shown, isFollowed, moves, merged, stages, official, activity, count, pages, reports }) {
     const { t, href } = view
     const path = links.post(shown.slug)
     return (
@@ -141,6 +145,7 @@ export const post = page({
           <div id="voters">
             <Voters view={view} post={shown} />
           </div>
+          <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
           <History view={view} slug={shown.slug} moves={moves} />
           <div class="tools">
             <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>
@@ -154,6 +159,9 @@ export const post = page({
               </Form>
             ) : null}
             {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
+            {view.can('post:update') && !shown.is_held && !shown.is_spam ? (
+              <a href={href(`${path}/merge`)}>{t('action.merge')}</a>
+            ) : null}
             {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
             {shown.may.includes('delete') || shown.others_took_part ? (
               <a href={href(`${path}/delete`)}>{t('action.delete')}</a>

@@ -4,6 +4,7 @@ import type { RoutesOf } from '../kit/routes.js'
 const posts = () => import('./posts.js')
 const postforms = () => import('./postforms.js')
 const updates = () => import('./updates.js')
+const merges = () => import('./merges.js')
 const comments = () => import('./comments.js')
 const site = () => import('./site.js')
 const feeds = () => import('./feeds.js')
@@ -32,6 +33,7 @@ export const routes = {
     '/posts/:slug/voters': async () => (await votes()).voters,
     '/posts/:slug/edit': async () => (await postforms()).editPost,
     '/posts/:slug/update': async () => (await updates()).postUpdate,
+    '/posts/:slug/merge': async () => (await merges()).mergePost,
     '/posts/:slug/delete': async () => (await posts()).deletePost,
     '/posts/:slug/report': async () => (await posts()).reportPost,
     [COMMENT]: async () => (await comments()).comment,
@@ -48,6 +50,8 @@ export const routes = {
     '/boards/:url/unfollow': async () => (await boards()).unfollow,
     '/posts/new': async () => (await postforms()).create,
     '/posts/:slug/edit': async () => (await postforms()).update,
+    '/posts/:slug/merge': async () => (await merges()).merge,
+    '/posts/:slug/unmerge': async () => (await merges()).unmerge,
     '/posts/:slug/delete': async () => (await posts()).remove,
     '/posts/:slug/status': async () => (await posts()).setStatus,
     '/posts/:slug/update': async () => (await updates()).update,

@@ -1,0 +1,104 @@
+import * as service from '../../service/merges.js'
+import * as posts from '../../service/posts.js'
+import { AppError, type ErrorCode } from '../../core/errors.js'
+import { links } from '../kit/links.js'
+import { listed } from '../kit/fields.js'
+import { action, page, Redirect } from '../kit/page.js'
+import { Field, Form, Submit, Summary } from '../parts/form.js'
+import { Refused } from '../parts/refused.js'
+import { postAt } from './posts.js'
+
+/** Asks into which post a post is merged: one of those that are like it, or any other. */
+export const mergePost = page({
+  cache: 'never',
+  signedIn: true,
+  forms: [service.merge],
+  async load(view) {
+    const post = await postAt(view)
+    if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
+    const { posts: found } = await view.call(posts.similar, { title: post.title })
+    return { post, found: found.filter(({ postId }) => postId !== post.postId) }
+  },
+  title: ({ t }, { post: { title } }) => t('merge.of', { title }),
+  show(view, { post, found }) {
+    const { t, form } = view
+    return (
+      <div class="narrow">
+        <h1>{t('merge.of', { title: post.title })}</h1>
+        <Summary view={view} />
+        <p>{t('merge.what', { count: post.voters.votesCount })}</p>
+        <Form view={view} to={`${links.post(post.slug)}/merge`}>
+          <Refused view={view} of={service.merge} />
+          {found.length > 0 ? (
+            <fieldset>
+              <legend>{t('merge.like')}</legend>
+              {found.map(({ number, title, voters: { votesCount: count } }) => (
+                <label class="check">
+                  <input type="radio" name="chosen" value={number} checked={form.values.chosen === String(number)} />{' '}
+                  <span>
+                    <bdi>{title}</bdi> <span class="soft">{t('merge.votes', { number, count })}</span>
+                  </span>
+                </label>
+              ))}
+            </fieldset>
+          ) : null}
+          <Field
+            view={view}
+            of={service.merge}
+            name="into"
+            label={t(found.length > 0 ? 'merge.other' : 'merge.into')}
+            hint={t('merge.hint')}
+          />
+          <div class="buttons">
+            <Submit>{t('merge.send')}</Submit>
+            <a class="button plain" href={view.href(links.post(post.slug))}>
+              {t('form.cancel')}
+            </a>
+          </div>
+        </Form>
+      </div>
+    )
+  },
+})
+
+/** The number, slug or address of a post as somebody gives it. */
+const postIn = (given: string): string => {
+  const slug = /\/posts\/([^/?#\s]+)/.exec(given)?.[1]
+  return slug === undefined ? given : URI.test(slug) ? decodeURIComponent(slug) : slug
+}
+/** What can be decoded: every percent sign begins a byte. */
+const URI = /^(?:[^%]|%[\da-f]{2})*$/i
+
+const inputOf = (slug: string | undefined, { into, chosen }: Record<string, string | undefined>) => ({
+  ids: [slug ?? ''],
+  into: postIn(into?.trim() || chosen || ''),
+})
+
+export const merge = action({
+  operation: service.merge,
+  page: async () => mergePost,
+  /** Of one post, what refuses it refuses the whole. */
+  async before(view, form) {
+    if (!view.viewer) return undefined
+    const { outcomes } = await view.dryRun(service.merge, inputOf(view.params.slug, form))
+    const error = outcomes[0]?.error
+    if (error) throw new AppError(error.code as ErrorCode, error.message)
+    return undefined
+  },
+  input: ({ params }, form) => inputOf(params.slug, form),
+  done: (view, { undo }, form) => ({
+    to: links.post(inputOf(view.params.slug, form).into),
+    flash: 'merged',
+    undo: undo?.undo_id,
+  }),
+})
+
+export const unmerge = action({
+  operation: service.unmerge,
+  many: ['ids'],
+  input: (_view, { ids }) => ({ ids: listed(ids) }),
+  done: ({ params: { slug = '' } }, { changed }) => ({
+    to: links.post(slug),
+    flash: changed > 0 ? 'unmerged' : 'undoneNot',
+  }),
+})
