@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { nameOf } from '../service/lib/cells.js'
 import * as merges from '../service/merges.js'
 import type { Merged } from '../service/merges.js'
+import { QUIET } from './audience.js'
 import { bulkView, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
@@ -28,7 +29,16 @@ export function register(group: Command, cli: Cli): void {
         'posts merge 12 15 --into 7',
         'posts search scroll -q | feedbackctl posts merge - --into 7',
       ],
-      input: { joined: 'ids' },
+      input: {
+        joined: 'ids',
+        flags: { quiet: QUIET.flag },
+        switches: {
+          quiet: {
+            ...QUIET,
+            description: 'Tell who followed the merged posts (default for one post, not for several)',
+          },
+        },
+      },
       done: (answer) => `Merged ${saidOfMany(answer, 'posts', 'post')}`,
     },
     cli,

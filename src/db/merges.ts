@@ -46,6 +46,7 @@ async function merging(
     db,
   )
   await sql`update mentions set "postId" = ${intoId} where "postId" = ${postId}`.execute(db)
+  await sql`update notifications set "postId" = ${intoId} where "postId" = ${postId}`.execute(db)
   await sql`update merges set "rootId" = ${intoId} where "rootId" = ${postId}`.execute(db)
   const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by }
   await db.insertInto('merges').values(merge).execute()
@@ -121,6 +122,17 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
     update mentions set "postId" = ${postId} where "postId" = ${rootId}
     and (exists (select 1 from comments where comments.id = mentions."commentId" and comments.post_id = ${postId})
       or ("commentId" is null and "textId" in ${group}))`.execute(db)
+  await sql`
+    delete from notifications where "postId" = ${rootId} and kind = 'merged'
+    and exists (select 1 from events where events.id = notifications."eventId" and events.subject_id = ${postId})`.execute(
+    db,
+  )
+  await sql`
+    update notifications set "postId" = ${postId} where "postId" = ${rootId}
+    and (exists (select 1 from comments where comments.id = notifications."commentId" and comments.post_id = ${postId})
+      or exists (select 1 from events where events.id = notifications."eventId" and events.subject_id in ${group}))`.execute(
+    db,
+  )
   await sql`delete from follows where "postId" = ${rootId} and "fromPostId" is not null`.execute(db)
   await copyFollows(db, rootId)
   await sql`
@@ -149,6 +161,20 @@ async function restoreAnswer(db: Db, postId: string, answerId: string): Promise<
     and not exists (select 1 from comments as others where others.post_id = ${postId} and others.official = 'answer')`.execute(
     db,
   )
+}
+
+/** Who voted for a merged post, commented on it or followed it, or what was merged into it before, by what moved to `rootId`. */
+export async function peopleOf(db: Db, postId: string, rootId: string): Promise<Set<string>> {
+  const part = sql`(select id from part)`
+  const { rows } = await sql<{ userId: string }>`
+    with recursive part(id) as (
+      select "postId" from posts where "postId" = ${postId}
+      union all select merges."postId" from merges join part on merges."intoId" = part.id)
+    select "userId" from votes where "postId" = ${rootId} and "fromPostId" in ${part}
+    union select "userId" from merged_votes where "postId" in ${part}
+    union select author_id from comments where post_id = ${rootId} and from_post_id in ${part} and author_id is not null
+    union select "userId" from follows where "postId" = ${rootId} and "fromPostId" in ${part}`.execute(db)
+  return new Set(rows.map(({ userId }) => userId))
 }
 
 /** Whoever followed a post follows what it was merged into, unless they chose otherwise there. */

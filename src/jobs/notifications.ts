@@ -13,6 +13,7 @@ export const notifications = ({ mail }: Pick<DeliverySettings, 'mail'>): Job =>
       'post.reported',
       'comment.reported',
       'post.updated',
+      'post.merged',
       'comment.created',
       'comment.kept',
       'comment.updated',

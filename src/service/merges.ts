@@ -24,12 +24,18 @@ export const merge = operation({
   input: fields({
     ids: idsField('Ids, slugs or numbers of the posts to merge', 'post'),
     into: Type.String({ minLength: 1, description: 'Id, slug or number of the post that stays', names: 'post' }),
+    quiet: Type.Optional(
+      Type.Boolean({
+        condition: true,
+        description: 'Tell nobody: by default, who followed the merged post is told of one post, and nobody of several',
+      }),
+    ),
   }),
   output: bulkOutput,
-  run: (ctx, { ids, into }) =>
+  run: (ctx, { ids, into, quiet = ids.length > 1 }) =>
     changeMany(ctx, (tx) => targetOf(tx, into).then(() => eachOnce(ids)), {
       name: (given) => given,
-      work: (tx, given) => mergeIn(tx, given, into),
+      work: (tx, given) => mergeIn(tx, given, { into, quiet }),
     }),
 })
 
@@ -37,7 +43,7 @@ export const merge = operation({
 const targetOf = (tx: Change, into: string): Promise<PostView> => visiblePost(tx, into)
 
 /** Merges a post in a transaction. What it throws of the contract, it throws before it writes. */
-async function mergeIn(tx: Change, given: string, into: string): Promise<Done> {
+async function mergeIn(tx: Change, given: string, { into, quiet }: { into: string; quiet: boolean }): Promise<Done> {
   const target = await targetOf(tx, into)
   const { post, stands } = await postsGiven(tx, given)
   const done: Done = { id: post.postId, kind: 'post', number: post.number, title: post.title }
@@ -48,6 +54,7 @@ async function mergeIn(tx: Change, given: string, into: string): Promise<Done> {
   const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
   tx.record('post.merged', post.postId, post.title, undefined, [
     changeOf('merged_into', null, `#${target.number} ${target.title}`),
+    ...(quiet ? [changeOf('quiet', null, true)] : []),
   ])
   return { ...done, moved, undo: { type: 'merged', postId: post.postId } }
 }

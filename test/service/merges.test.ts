@@ -14,7 +14,7 @@ import * as votes from '../../src/service/votes.js'
 import { assertProperty } from '../support/properties.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
-const TABLES = ['posts', 'votes', 'merged_votes', 'comments', 'mentions', 'follows', 'merges', 'users', 'post_counts'] as const // prettier-ignore
+const TABLES = ['posts', 'votes', 'merged_votes', 'comments', 'mentions', 'follows', 'merges', 'notifications', 'users', 'post_counts'] as const // prettier-ignore
 
 /** All that a merge may touch, as texts. The score of a post is a sum of numbers, which may differ in the last digit. */
 async function stateOf({ db }: TestSite): Promise<Record<string, string[]>> {

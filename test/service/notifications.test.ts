@@ -5,6 +5,7 @@ import * as comments from '../../src/service/comments.js'
 import * as events from '../../src/service/events.js'
 import { told } from '../../src/service/told.js'
 import * as follows from '../../src/service/follows.js'
+import * as merges from '../../src/service/merges.js'
 import * as moderation from '../../src/service/moderation.js'
 import { oldNotifications } from '../../src/jobs/oldnotifications.js'
 import * as notifications from '../../src/service/notifications.js'
@@ -82,6 +83,44 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
       await w.as(w.ann)(comments.create, { ...w.inPost, body: 'My own' })
     },
     { ann: ['answer Me too'], bea: ['answer Me too'], cleo: ['answer Me too'], dan: ['answer Me too'] },
+  ],
+  'merged into another: who followed the one that is merged': [
+    async (w) => w.site.call(merges.merge, { ids: [w.post.postId], into: await w.other() }),
+    { ann: ['merged'], bea: ['merged'], cleo: ['merged'] },
+  ],
+  'merged, and taken apart at once: nobody': [
+    async (w) => {
+      const { undo: kept } = await w.site.call(merges.merge, { ids: [w.post.postId], into: await w.other() })
+      await w.site.call(undo, { undo_id: kept?.undo_id ?? '' })
+    },
+    {},
+  ],
+  'merged, told, and taken apart: it is news no longer, and the news before are there again': [
+    async (w) => {
+      await w.ship()
+      await w.run()
+      await w.site.call(merges.merge, { ids: [w.post.postId], into: await w.other() })
+      await w.run()
+      await w.site.call(merges.unmerge, { ids: [w.post.postId] })
+    },
+    ALL,
+  ],
+  'merged with others at once: nobody': [
+    async (w) => {
+      const { post: third } = await w.as(w.dan)(posts.create, { title: 'Black screen' })
+      await w.site.call(merges.merge, { ids: [w.post.postId, third.postId], into: await w.other() })
+    },
+    {},
+  ],
+  'a status of the post that others were merged into: all of them once': [
+    async (w) => {
+      const into = await w.other()
+      await w.as(w.bea)(votes.add, { postId: into })
+      await w.site.call(merges.merge, { ids: [w.post.postId], into, quiet: true })
+      await w.as(w.ann)(follows.unfollow, w.inPost)
+      await w.site.call(posts.update, { id: into, roadmapId: w.shipped.id, partial: true })
+    },
+    { bea: ['status Shipped'], cleo: ['status Shipped'], dan: ['status Shipped'] },
   ],
   'a reply: who is replied to': [
     (w) => w.as(w.dan)(comments.create, { ...w.inPost, body: 'Why?', parent_id: w.comment.id }),

@@ -47,7 +47,9 @@ export async function world(engine: Engine) {
   }
   const ship = (more: object = {}) =>
     site.call(posts.update, { id: post.postId, roadmapId: shipped.id, partial: true, ...more })
+  /** A post of Dan. */
+  const other = async () => (await as(dan)(posts.create, { title: 'Night theme' })).post.postId
   const inPost = { post_id: post.postId }
-  return { site, token, run, as, ...people, people, board, shipped, post, comment: activity, told, ship, inPost }
+  return { site, token, run, as, ...people, people, board, shipped, post, comment: activity, told, ship, other, inPost }
 }
 export type World = Awaited<ReturnType<typeof world>>

@@ -5,6 +5,7 @@ import { followersOf, isReachable } from '../../db/follows.js'
 import { holdersAmong, insertNotifications, toldAmong } from '../../db/notifications.js'
 import { receiversAmong } from '../../db/notificationsettings.js'
 import { membersOf } from '../../db/mentions.js'
+import { findMerge, peopleOf } from '../../db/merges.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
@@ -23,6 +24,8 @@ interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'>
   needs: readonly Permission[]
   /** The people it concerns, who alone are told unless they chose not to follow the post. Undefined: everyone who follows it. */
   only?: readonly string[]
+  /** Of those who are told, only these. */
+  among?: ReadonlySet<string>
   /** Who follows the board of the post is told, or the team that decides about it, not who follows the post. */
   to?: 'board' | 'team'
 }
@@ -134,12 +137,12 @@ export async function* readersOf(
   news: News,
   { now, mail }: { now: () => Date; mail: MailSettings | null },
 ): AsyncGenerator<Reader[]> {
-  const { post, by, kind, needs, only, to } = news
+  const { post, by, kind, needs, only, among, to } = news
   const { notificationWays: site } = await readSettings(db)
   const everyone =
     to === 'board' ? boardFollowers(db, post.boardId) : to === 'team' ? teamIds(db) : followerIds(db, post.postId)
   for await (const people of only ? concerned(db, post.postId, only) : everyone) {
-    const others = people.filter((id) => id !== by)
+    const others = people.filter((id) => id !== by && (among?.has(id) ?? true))
     const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
     yield receivers.flatMap((receiver) => {
       const how = toldHow(receiver, kind, { site, now: now(), mail })
@@ -175,6 +178,8 @@ async function newsOf(db: Db, event: Told): Promise<News | undefined> {
   switch (event.action) {
     case 'post.updated':
       return statusNews(db, event)
+    case 'post.merged':
+      return mergeNews(db, event)
     case 'comment.created':
     case 'comment.kept':
       return replyNews(db, event)
@@ -218,6 +223,16 @@ async function statusNews(db: Db, event: Told): Promise<News | undefined> {
     comment,
     roadmap: isPresent ? { id: status.after as string, isPrivate: post.roadmapDisplay !== 1 } : undefined,
   })
+}
+
+/** A post that was merged into another: those who followed it follow the other one, and have to know why. */
+async function mergeNews(db: Db, event: Told): Promise<News | undefined> {
+  if (changed(event, 'quiet')) return undefined
+  const merge = await findMerge(db, event.subject_id)
+  const post = merge && (await shownPost(db, merge.rootId))
+  if (!post) return undefined
+  const among = await peopleOf(db, event.subject_id, post.postId)
+  return { kind: 'merged', post, by: event.actor_id, commentId: null, roadmapId: null, needs: neededFor(post), among }
 }
 
 /** What a new status of a post, a message of the team, or both tell its followers. */

@@ -8,6 +8,7 @@ const NEWS = {
   answer: 'who follows a post of which a comment is the answer',
   reply: 'who wrote the comment, or the post, that somebody replies to',
   mention: 'who is mentioned',
+  merged: 'who followed a post that is merged into another',
   post: 'who follows the board of a new post',
   report: 'who decides about reports',
   digest: 'who chose digests',
@@ -20,7 +21,7 @@ export const newsMails = Object.entries(NEWS).map(([name, to]) => ({ name: name 
 const TITLES = ['Dark mode', 'Sign in with a passkey', 'Export as CSV', 'Keyboard shortcuts', 'A calendar of what is planned'] // prettier-ignore
 const TEXT = 'It is there, in the settings.\n\nPlease tell us what is missing.'
 const HAS_STATUS: readonly NotificationKind[] = ['status']
-const HAS_NO_TEXT: readonly NotificationKind[] = ['post']
+const HAS_NO_TEXT: readonly NotificationKind[] = ['merged', 'post']
 
 /** A mail about news as it would be written now, to nobody. A digest is about so many posts. */
 export async function sampleNews(
