@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, type Page } from './paging.js'
+import { lockPosts } from './posts/row.js'
 import { referringTo } from './references.js'
 import type { Db, MergeRow } from './tables.js'
 
@@ -39,6 +40,7 @@ async function merging(
   db: Db,
   { postId, intoId, at, by }: { postId: string; intoId: string; at: string; by: string | null },
 ): Promise<Moved> {
+  await lockPosts(db, [postId, intoId])
   const answerId = await answerToGiveUp(db, postId, intoId)
   const votes = await mergeVotes(db, postId, intoId)
   const comments = await sql`
@@ -97,6 +99,7 @@ const groupOf = (rootId: string): RawBuilder<unknown> =>
 
 /** Takes the newest merge of a post back, with all that was merged into it before. Hold the lock of `post_counts`. */
 export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow): Promise<void> {
+  await lockPosts(db, [postId, rootId])
   await db.deleteFrom('merges').where('postId', '=', postId).execute()
   await sql`
     with recursive part(id) as (
@@ -114,10 +117,9 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
     with recursive part(id) as (
       select id from comments where post_id = ${rootId} and from_post_id in ${group}
       union select comments.id from comments join part on comments.parent_id = part.id where comments.post_id = ${rootId})
-    update comments set post_id = ${postId}, from_post_id = nullif(from_post_id, ${postId}) where id in (select id from part)`.execute(
-    db,
-  )
-  if (answerId !== null) await restoreAnswer(db, postId, answerId)
+    update comments set post_id = ${postId}, from_post_id = case when from_post_id <> ${postId} and from_post_id in ${group} then from_post_id end
+    where id in (select id from part)`.execute(db)
+  await restoreAnswer(db, postId, answerId)
   await sql`
     update mentions set "postId" = ${postId} where "postId" = ${rootId}
     and (exists (select 1 from comments where comments.id = mentions."commentId" and comments.post_id = ${postId})
@@ -133,8 +135,11 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
       or exists (select 1 from events where events.id = notifications."eventId" and events.subject_id in ${group}))`.execute(
     db,
   )
-  await sql`delete from follows where "postId" = ${rootId} and "fromPostId" is not null`.execute(db)
-  await copyFollows(db, rootId)
+  // The one that parts has copies of what was taken out of it while it was merged
+  for (const id of [rootId, postId]) {
+    await sql`delete from follows where "postId" = ${id} and "fromPostId" is not null`.execute(db)
+    await copyFollows(db, id)
+  }
   await sql`
     update posts set is_spam = ${SHOWN}, display = coalesce((select display from boards where boards."boardId" = posts."boardId"), 1)
     where "postId" = ${postId}`.execute(db)
@@ -155,9 +160,12 @@ async function restoreVotes(db: Db, postId: string): Promise<void> {
     and exists (select 1 from votes where votes."voteId" = merged_votes."voteId")`.execute(db)
 }
 
-async function restoreAnswer(db: Db, postId: string, answerId: string): Promise<void> {
+/** What a post gave up as it was merged, or as that one was merged on. What was given up to it stays so. */
+async function restoreAnswer(db: Db, postId: string, answerId: string | null): Promise<void> {
   await sql`
-    update comments set official = 'answer' where id = ${answerId} and post_id = ${postId} and official is null and is_internal = 0
+    update comments set official = 'answer' where post_id = ${postId} and official is null and is_internal = 0
+    and id = coalesce(${answerId}, (select max(merges."answerId") from merges inner join comments as given on given.id = merges."answerId"
+      where given.post_id = ${postId} and merges."rootId" <> ${postId}))
     and not exists (select 1 from comments as others where others.post_id = ${postId} and others.official = 'answer')`.execute(
     db,
   )
@@ -177,13 +185,25 @@ export async function peopleOf(db: Db, postId: string, rootId: string): Promise<
   return new Set(rows.map(({ userId }) => userId))
 }
 
-/** Whoever followed a post follows what it was merged into, unless they chose otherwise there. */
+/**
+ * Whoever followed a post follows what it was merged into, unless they chose otherwise there. Whoever chose not to follow
+ * a post follows it still by what they did on another.
+ */
 async function copyFollows(db: Db, rootId: string): Promise<void> {
   const members = sql`(select "postId" from merges where "rootId" = ${rootId})`
+  const group = groupOf(rootId)
+  const person = sql`follows."userId"`
+  const isLeft = (post: RawBuilder<unknown>) =>
+    sql`exists (select 1 from follows as choices where choices."postId" = ${post} and choices."userId" = ${person} and choices."isFollowing" = 0 and choices."fromPostId" is null)`
+  const hasOther = sql`(
+    exists (select 1 from votes where votes."userId" = ${person} and votes."postId" = ${rootId} and not ${isLeft(sql`coalesce(votes."fromPostId", votes."postId")`)})
+    or exists (select 1 from merged_votes where merged_votes."userId" = ${person} and merged_votes."postId" in ${group} and not ${isLeft(sql`merged_votes."postId"`)})
+    or exists (select 1 from comments where comments.author_id = ${person} and comments.post_id = ${rootId} and comments.is_internal = 0 and comments.is_spam = 0 and not ${isLeft(sql`coalesce(comments.from_post_id, comments.post_id)`)})
+    or exists (select 1 from posts where posts."userId" = ${person} and posts."postId" in ${group} and not ${isLeft(sql`posts."postId"`)}))`
   await sql`
     insert into follows ("postId", "userId", "isFollowing", "createdAt", "fromPostId")
     select ${rootId}, "userId", "isFollowing", "createdAt", "postId" from follows
-    where "postId" in ${members} and "fromPostId" is null order by "createdAt" desc, "postId" desc
+    where "postId" in ${members} and "fromPostId" is null and ("isFollowing" = 1 or not ${hasOther}) order by "createdAt" desc, "postId" desc
     on conflict ("postId", "userId") do nothing`.execute(db)
   // Voters and authors of comments follow by what moves with the post, and its author by nothing else
   await sql`
@@ -193,6 +213,21 @@ async function copyFollows(db: Db, rootId: string): Promise<void> {
     and not exists (select 1 from notification_settings where notification_settings."userId" = posts."userId" and "followsAuthored" = 0)
     order by posts."createdAt", posts."postId"
     on conflict ("postId", "userId") do nothing`.execute(db)
+}
+
+/** Takes the posts of others out of those of a person, which are about to be deleted. Returns their ids. */
+export async function partFromPostsOf(db: Db, userId: string): Promise<string[]> {
+  const own = sql<string>`(select "postId" from posts where "userId" = ${userId})`
+  await sql`update merges set "intoId" = "rootId" where "intoId" in ${own} and "rootId" not in ${own}`.execute(db)
+  const { rows } = await sql<Pick<MergeRow, 'postId'>>`
+    select "postId" from merges where "intoId" in ${own} and "postId" not in ${own} order by "mergedAt" desc, "postId"`.execute(
+    db,
+  )
+  for (const { postId } of rows) {
+    const found = await findMerge(db, postId) // its root is another if a post between them was taken out
+    if (found) await unmergePost(db, found)
+  }
+  return rows.map(({ postId }) => postId)
 }
 
 /** Forgets the further votes of a person on what is merged into a post. */

@@ -34,7 +34,7 @@ import { reviewAgain } from './lib/reviews.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged, isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
-import { visiblePost } from './lib/whichpost.js'
+import { keptPost, visiblePost } from './lib/whichpost.js'
 
 const internal = Type.Boolean({
   description: 'Only for the team; needs comment:create_internal. A reply to an internal comment is internal too',
@@ -163,7 +163,7 @@ export const create = operation({
     if (wanted) assertMay(ctx.actor, 'comment:create_internal')
     const written = await withoutHtml(text)
     return change(ctx, async (tx) => {
-      const { postId, title } = await visiblePost(tx, post.postId) // it may have been deleted since the first look-up
+      const { postId, title } = await keptPost(tx, post.postId) // it may have been deleted or merged since the first look-up
       const now = ctx.now().toISOString()
       const parent = await parentIn(tx, postId, given)
       const isInternal = wanted ?? parent?.is_internal === 1

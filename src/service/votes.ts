@@ -29,7 +29,7 @@ import { labsOf } from './settings.js'
 import { findPerson, PublicUser } from './lib/people.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { PostVote, seesVoters, votersOf } from './lib/voters.js'
-import { visiblePost } from './lib/whichpost.js'
+import { keptPost, visiblePost } from './lib/whichpost.js'
 
 const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
 export type Vote = Type.Static<typeof Vote>
@@ -163,16 +163,18 @@ async function personGiven(ctx: Context, given: string): Promise<UserRow> {
   throw new AppError('USER_NOT_FOUND', `User ${quoted(given)} not found. Give their id, e-mail address or user name.`)
 }
 
-/** Looks the post up inside the transaction: it may have been deleted or hidden since the first look-up. */
-async function cast(tx: Change, { postId: id }: PostView, userId: string) {
-  const post = await visiblePost(tx, id)
+/** Looks the post up inside the transaction: it may have been deleted, hidden or merged since the first look-up. */
+async function cast(tx: Change, { postId: given }: PostView, userId: string) {
+  const post = await keptPost(tx, given)
+  const { postId: id } = post
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
   if (!vote) throw new AppError('VOTE_EXISTS', 'This user has already voted for this post.')
   tx.record('post.voted', id, undefined, userId)
   return { ...vote, post }
 }
 
-async function withdraw(tx: Change, { postId: id }: PostView, userId: string) {
+async function withdraw(tx: Change, { postId: given }: PostView, userId: string) {
+  const { postId: id } = await keptPost(tx, given)
   const vote = await deleteVote(tx.db, { userId, postId: id })
   await deleteMergedVotes(tx.db, { userId, postId: id })
   if (!vote) throw new AppError('VOTE_NOT_FOUND', 'This user has not voted for this post.')

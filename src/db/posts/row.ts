@@ -151,6 +151,17 @@ export async function hasOthers(db: Db, { postId, userId }: Pick<PostRow, 'postI
   return (await postsWithOthers(db, [postId], userId ?? '')).length > 0
 }
 
+/** Holds posts until the transaction ends. Whoever votes for one of them or comments on it waits, in `keepPost`. */
+export async function lockPosts(db: Db, postIds: readonly string[]): Promise<void> {
+  if (isPostgres(db))
+    await db.selectFrom('posts').select('postId').where('postId', 'in', postIds).orderBy('postId').forUpdate().execute()
+}
+
+/** Keeps a post from a merge until the transaction ends. */
+export async function keepPost(db: Db, postId: string): Promise<void> {
+  if (isPostgres(db)) await db.selectFrom('posts').select('postId').where('postId', '=', postId).forKeyShare().execute()
+}
+
 /** With its votes and comments. */
 export const deletePost = (db: Db, postId: string): Promise<PostRow | undefined> =>
   db.deleteFrom('posts').where('postId', '=', postId).returningAll().executeTakeFirst()

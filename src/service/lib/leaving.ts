@@ -1,3 +1,4 @@
+import { partFromPostsOf } from '../../db/merges.js'
 import type { UserRow } from '../../db/tables.js'
 import { deleteContentOf, deleteUser } from '../../db/users.js'
 import type { Change } from './change.js'
@@ -12,6 +13,7 @@ export async function deletePerson(
   user: Pick<UserRow, 'userId' | 'email'>,
   posts: (typeof WHAT_STAYS)[number],
 ): Promise<void> {
+  if (posts === 'delete') for (const id of await partFromPostsOf(db, user.userId)) record('post.unmerged', id)
   const gone = posts === 'delete' ? await deleteContentOf(db, user.userId) : { posts: [], comments: [] }
   if (!(await deleteUser(db, user))) throw userNotFound()
   for (const id of gone.comments) record('comment.deleted', id)

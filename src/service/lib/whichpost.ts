@@ -3,7 +3,8 @@ import { HELD, MERGED } from '../../core/hidden.js'
 import { isId } from '../../core/ids.js'
 import { quoted } from '../../core/text.js'
 import { rootOf } from '../../db/merges.js'
-import { findPost, type PostView } from '../../db/posts/row.js'
+import { findPost, keepPost, type PostView } from '../../db/posts/row.js'
+import type { Db } from '../../db/tables.js'
 import { can, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { isAuthor } from './postshapes.js'
@@ -20,6 +21,16 @@ export function idGiven({ id, postId, slug }: Record<string, unknown>): unknown 
  */
 export async function visiblePost(ctx: Reader, given: unknown): Promise<PostView> {
   return (await postsGiven(ctx, given)).stands
+}
+
+/**
+ * The same in a transaction, for what is about to refer to the post by id: it is not merged before the transaction ends,
+ * and may have been since the first look-up.
+ */
+export async function keptPost(tx: Reader, postId: string): Promise<PostView> {
+  await keepPost(tx.db, postId)
+  const post = await visiblePost(tx, postId)
+  return post.postId === postId ? post : keptPost(tx, post.postId)
 }
 
 /**
@@ -42,12 +53,18 @@ type Reader = Pick<Context, 'db' | 'actor'>
 export async function postsGiven({ db, actor }: Reader, given: unknown): Promise<{ post: PostView; stands: PostView }> {
   const which = typeof given === 'string' ? given.trim() : ''
   if (which === '') throw new AppError('POST_NOT_FOUND', 'Which post? Give its number, slug or id.')
+  const { named, post } = await standingPost(db, which)
+  if (!named || !post || (post.display === 0 && !can(actor, 'board:read') && !isOwnHeld(actor, post)))
+    throw postNotFound(which)
+  return { post: named, stands: post }
+}
+
+/** The same whoever asks. */
+export async function standingPost(db: Db, which: string): Promise<{ named?: PostView; post?: PostView }> {
   const named = await findPost(db, which)
   const root = named?.is_spam === MERGED ? await rootOf(db, named.postId) : undefined
   const post = root === undefined ? named : await findPost(db, root)
-  if (!named || !post || (post.display === 0 && !can(actor, 'board:read') && !isOwnHeld(actor, post)))
-    throw postNotFound(which)
-  return { post: root === undefined ? post : named, stands: post }
+  return { ...(named && { named }), ...(post && { post }) }
 }
 
 /** The author sees what waits for a look, as everybody would, were it kept. */

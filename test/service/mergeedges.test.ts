@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { lock } from '../../src/db/counters.js'
+import { mergePost } from '../../src/db/merges.js'
+import { miscounts } from '../../src/db/recount.js'
+import * as answers from '../../src/service/answers.js'
+import * as comments from '../../src/service/comments.js'
+import * as follows from '../../src/service/follows.js'
+import { operator } from '../../src/service/lib/access.js'
+import * as merges from '../../src/service/merges.js'
+import * as posts from '../../src/service/posts.js'
+import * as users from '../../src/service/users.js'
+import * as votes from '../../src/service/votes.js'
+import { cleanup } from '../support/cleanup.js'
+import { untilLocked } from '../support/locks.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+async function makeWorld(engine: Engine) {
+  const site = await makeSite(engine, { rates: {} })
+  await site.owner()
+  const people: { userId: string; token: string }[] = []
+  for (let at = 0; at < 4; at++) people.push(await site.member([]))
+  const as = (at: number) => site.callAs({ ...operator, userId: people[at]?.userId ?? null })
+  const later = () => (site.clock.now = new Date(site.clock.now.getTime() + 1000))
+  const write = async (at: number, title: string) => {
+    later()
+    return (await as(at)(posts.create, { title })).post
+  }
+  const say = async (at: number, post: { postId: string }, body: string) =>
+    (await as(at)(comments.create, { post_id: post.postId, body })).activity.id
+  const answer = async (at: number, post: { postId: string }) => {
+    const id = await say(at, post, `Answer of ${post.postId}`)
+    await site.call(answers.answer, { post_id: post.postId, comment_id: id })
+    return id
+  }
+  const answersOf = async (post: { postId: string }) =>
+    (await site.call(comments.list, { post_id: post.postId, official: true })).activity.map(({ id }) => id)
+  const countOf = async (post: { postId: string }) =>
+    (await site.call(posts.show, { id: post.postId })).post.voters.votesCount
+  const merge = (into: { postId: string }, ...given: { postId: string }[]) => {
+    later()
+    return site.call(merges.merge, { ids: given.map(({ postId }) => postId), into: into.postId })
+  }
+  const unmerge = (...given: { postId: string }[]) => site.call(merges.unmerge, { ids: given.map(({ postId }) => postId) }) // prettier-ignore
+  const following = async (at: number, post: { postId: string }) =>
+    (await as(at)(follows.followed, { post_id: post.postId })).following
+  return { site, people, as, write, say, answer, answersOf, countOf, merge, unmerge, following }
+}
+
+describe.each(engines)('a merge on %s', (engine) => {
+  it.each([
+    ['vote', 'POST /votes', {}],
+    ['comment', 'POST /posts/ID/comments', { body: 'Me too' }],
+  ] as const)('gets a %s that was on its way to the merged post', async (_what, line, body) => {
+    const { site, people, write, countOf } = await makeWorld(engine)
+    const [other, stays] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]
+    const beside = await connect(site.databaseUrl)
+    cleanup(() => beside.destroy())
+    let answering: ReturnType<typeof site.http> | undefined
+    await beside.transaction().execute(async (db) => {
+      await lock(db, 'post_counts')
+      await mergePost(db, { postId: other.postId, intoId: stays.postId, at: site.clock.now.toISOString(), by: null })
+      const request = {
+        token: people[2]?.token,
+        body: { ...body, ...(line === 'POST /votes' && { postId: other.postId }) },
+      }
+      await untilLocked(engine, site.db, () => (answering = site.http(line.replace('ID', other.postId), request)))
+    })
+    expect((await answering)?.status).toBeLessThan(300)
+    const { commentsCount } = (await site.call(posts.show, { id: stays.postId })).post
+    expect((await countOf(stays)) + commentsCount).toBe(3)
+    for (const [table, column] of [
+      ['votes', 'postId'],
+      ['comments', 'post_id'],
+    ] as const)
+      // prettier-ignore
+      expect(await site.db.selectFrom(table).selectAll().where(column as 'postId', '=', other.postId).execute()).toEqual([])
+    expect(await miscounts(site.db)).toEqual([])
+  })
+
+  it('does not let somebody unfollow the post that stays because they left the other', async () => {
+    const { as, write, merge, following } = await makeWorld(engine)
+    const [other, stays] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]
+    for (const post of [other, stays]) await as(2)(votes.add, { postId: post.postId })
+    await as(3)(votes.add, { postId: other.postId })
+    for (const at of [1, 2, 3]) await as(at)(follows.unfollow, { post_id: other.postId })
+    await merge(stays, other)
+    expect([await following(1, stays), await following(2, stays), await following(3, stays)]).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+
+  it('gives back the followers and the answer of a post in the middle of a chain', async () => {
+    const { site, as, write, merge, unmerge, answer, answersOf, following } = await makeWorld(engine)
+    const [one, two, three] = [await write(0, 'One'), await write(1, 'Two'), await write(2, 'Three')]
+    await as(3)(follows.follow, { post_id: three.postId })
+    const [first, last] = [await answer(0, one), await answer(2, three)]
+    await merge(two, three)
+    await merge(one, two)
+    await unmerge(three)
+    expect([await answersOf(one), await answersOf(three)]).toEqual([[first], [last]])
+    await unmerge(two)
+    expect(await answersOf(two)).toEqual([])
+    expect([await following(2, two), await following(3, two), await following(3, three)]).toEqual([false, false, true])
+    expect(await site.db.selectFrom('follows').selectAll().where('fromPostId', 'is not', null).execute()).toEqual([])
+  })
+
+  it('leaves the posts of others when the author of the post that stays goes with their posts', async () => {
+    const { site, people, write, merge, countOf } = await makeWorld(engine)
+    const [one, two, three, four] = [await write(0, 'One'), await write(1, 'Two'), await write(2, 'Three'), await write(0, 'Four')] // prettier-ignore
+    await merge(one, two)
+    await merge(four, three)
+    await merge(two, four)
+    await site.call(users.remove, { user: people[0]?.userId ?? '', posts: 'delete' })
+    expect((await site.call(posts.list, {})).posts.map(({ number }) => number)).toEqual([3, 2])
+    expect([await countOf(two), await countOf(three)]).toEqual([1, 1])
+    expect(await site.db.selectFrom('posts').select('number').where('is_spam', '<>', 0).execute()).toEqual([])
+    expect(await miscounts(site.db)).toEqual([])
+  })
+})
