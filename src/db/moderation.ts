@@ -1,5 +1,5 @@
 import { sql, type Insertable, type RawBuilder } from 'kysely'
-import { SHOWN } from '../core/hidden.js'
+import { MERGED, SHOWN } from '../core/hidden.js'
 import { isPostgres } from './dialect.js'
 import { byOthers, type Candidate } from './moderationqueue.js'
 import { referringTo } from './references.js'
@@ -173,7 +173,11 @@ export const putBack = (db: Db, item: Item, { userId, editedAt }: { userId: stri
 /** Whether a person has written a post or comment that is not hidden. */
 export async function hasShown(db: Db, userId: string): Promise<boolean> {
   const shown = sql.lit(SHOWN)
-  const post = db.selectFrom('posts').select('postId').where('userId', '=', userId).where('is_spam', '=', shown)
+  const post = db
+    .selectFrom('posts')
+    .select('postId')
+    .where('userId', '=', userId)
+    .where('is_spam', 'in', [shown, sql.lit(MERGED)])
   if (await post.limit(1).executeTakeFirst()) return true
   const comment = db.selectFrom('comments').select('id').where('author_id', '=', userId).where('is_spam', '=', shown)
   return (await comment.limit(1).executeTakeFirst()) !== undefined

@@ -4,7 +4,7 @@ import { effectiveWays, NOTIFICATION_TOPICS, withoutMail } from '../core/notific
 import { cancelWaitingOf } from '../db/deliveries.js'
 import { isFollower, putFollow } from '../db/follows.js'
 import { findByMailKey } from '../db/notificationsettings.js'
-import { findPost, type PostView } from '../db/posts/row.js'
+import type { PostView } from '../db/posts/row.js'
 import { readSettings } from '../db/settings.js'
 import type { NotificationSettingsRow, UserRow } from '../db/tables.js'
 import { findUser, lockUser } from '../db/users.js'
@@ -23,7 +23,7 @@ import {
 import { operation } from './lib/operation.js'
 import { domainOf } from './lib/people.js'
 import { fields, nullable } from './lib/schemas.js'
-import { postNotFound } from './lib/whichpost.js'
+import { postNotFound, standingPost } from './lib/whichpost.js'
 
 /*
  * What the links of mails lead to. Their token, the mail key of a person, stands for the choices of one person about notifications, and for nothing
@@ -109,7 +109,7 @@ export const unfollowByKey = operation({
   subject: (ctx, { token: given }) => personOfKey(ctx, given),
   run: (ctx, { token: given, post: about }) =>
     withPerson(ctx, given, async (tx, { user: { userId } }) => {
-      const found = await findPost(tx.db, about)
+      const { post: found } = await standingPost(tx.db, about)
       // Whoever has the link learns nothing of other posts
       if (!found || !(isPublic(found) || (await isFollower(tx.db, { postId: found.postId, userId }))))
         throw postNotFound(about)
@@ -152,7 +152,7 @@ async function shown(
   about?: string,
 ): Promise<Type.Static<typeof Linked>> {
   const { db } = ctx
-  const found = about === undefined ? undefined : await findPost(db, about)
+  const { post: found } = about === undefined ? {} : await standingPost(db, about)
   const isFollowed = found && (await isFollower(db, { postId: found.postId, userId: user.userId }))
   const { notificationWays: site } = await readSettings(db)
   return {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
+import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as settings from '../../src/service/settings.js'
 import { miscounts } from '../../src/db/recount.js'
@@ -76,11 +77,16 @@ async function everything(
 
 describe.each(engines)('the first post of a new person on %s', (engine) => {
   it('is shown at once, unless the site holds it', async () => {
-    const { site, create, comment } = await makeHolding(engine)
+    const { site, shown, other, create, comment } = await makeHolding(engine)
     await site.call(settings.update, { holdFirstPosts: false })
     expect(await create('Cheap watches')).not.toHaveProperty('is_held')
     expect((await comment('Nice')).comment).not.toHaveProperty('is_held')
     expect((await site.http('GET /settings/site')).body.settings.holdFirstPosts).toBe(false)
+    // One that was merged into another was not hidden
+    const { postId } = await create('Night theme', other)
+    await site.call(merges.merge, { ids: [postId], into: shown.postId })
+    await site.call(settings.update, { holdFirstPosts: true })
+    expect(await create('Fewer mails', other)).not.toHaveProperty('is_held')
   })
 
   it('is nowhere for others, while its author sees it with a note', async () => {

@@ -9,6 +9,7 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as events from '../../src/service/events.js'
 import * as follows from '../../src/service/follows.js'
+import * as merges from '../../src/service/merges.js'
 import * as notifications from '../../src/service/notifications.js'
 import * as service from '../../src/service/notificationsettings.js'
 import * as posts from '../../src/service/posts.js'
@@ -279,6 +280,13 @@ describe.each(engines)('the link of a mail on %s', (engine) => {
     expect((await end(String(w.post.number))).status).toBe(200)
     expect(await w.as(w.bea)(follows.followed, w.inPost)).toEqual({ following: false })
     expect(await w.as(w.ann)(follows.followed, w.inPost)).toEqual({ following: true })
+    // A merged post, which older mails name, is the one that it was merged into
+    const { post: stays } = await w.site.call(posts.create, { title: 'Night theme', boardId: w.board.boardId })
+    await w.as(w.bea)(votes.add, { postId: stays.postId })
+    await w.site.call(merges.merge, { ids: [w.post.postId], into: stays.postId })
+    expect((await end(String(w.post.number))).body).toEqual({ following: false })
+    expect(await w.as(w.bea)(follows.followed, { post_id: stays.postId })).toEqual({ following: false })
+    await w.site.call(merges.unmerge, { ids: [w.post.postId] })
     await w.site.call(boards.update, { boardId: w.board.boardId, display: false, partial: true })
     const [gone, never] = [await end(String(w.post.number)), await end('99999')]
     expect([gone.status, gone.body.code]).toEqual([404, never.body.code])
