@@ -47,16 +47,25 @@ async function mergeIn(tx: Change, given: string, { into, quiet }: { into: strin
   const target = await targetOf(tx, into)
   const { post, stands } = await postsGiven(tx, given)
   const done: Done = { id: post.postId, kind: 'post', number: post.number, title: post.title }
+  if (stands !== post) assertReads(tx, post)
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
   assertMergeable(post, target)
   const at = tx.now().toISOString()
   const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
   tx.record('post.merged', post.postId, post.title, undefined, [
-    changeOf('merged_into', null, `#${target.number} ${target.title}`),
+    changeOf('merged_into', null, numberOf(target)),
     ...(quiet ? [changeOf('quiet', null, true)] : []),
   ])
-  return { ...done, moved, undo: { type: 'merged', postId: post.postId } }
+  return { ...done, moved, undo: { type: 'merged', postId: post.postId, at } }
+}
+
+/** The title of the other post is its author's, who may have it erased from the events of their own posts alone. */
+const numberOf = ({ number }: PostView): string => `#${number}`
+
+/** The number of a merged post of a private board leads everybody to the post that stays, and shows nothing more. */
+function assertReads({ actor }: Change, { postId, boardDisplay }: PostView): void {
+  if (boardDisplay === 0 && !can(actor, 'board:read')) throw postNotFound(postId)
 }
 
 const merged = (post: PostView, stands: PostView) =>
@@ -97,14 +106,12 @@ export const unmerge = operation({
 /** Takes back a merge in a transaction. What it throws of the contract, it throws before it writes. */
 export async function unmergeIn(tx: Change, postId: string): Promise<Done> {
   const { post, stands } = await postsGiven(tx, postId)
-  if (post.boardDisplay === 0 && !can(tx.actor, 'board:read')) throw postNotFound(postId)
+  assertReads(tx, post)
   const found = await findMerge(tx.db, postId)
   if (!found) throw new AppError('POST_NOT_MERGED', `Post #${post.number} is not merged into another.`)
   await unmergePost(tx.db, found)
   const { number, title } = await postItself(tx, postId)
-  tx.record('post.unmerged', postId, title, undefined, [
-    changeOf('merged_into', `#${stands.number} ${stands.title}`, null),
-  ])
+  tx.record('post.unmerged', postId, title, undefined, [changeOf('merged_into', numberOf(stands), null)])
   return { id: postId, kind: 'post', number, title, undo: 'final' }
 }
 

@@ -235,6 +235,9 @@ export async function removeIn({ db, actor, record }: Change, post: PostView): P
   postPolicy.assert('delete', actor, { ...post, isTaken })
   const merged = await membersOf(db, post.postId)
   if (!(await deletePost(db, post.postId))) throw postNotFound(post.postId)
-  for (const postId of merged) await deletePost(db, postId) // their votes and comments went with it
   record('post.deleted', post.postId, post.title)
+  for (const postId of merged) {
+    const gone = await deletePost(db, postId) // its votes and comments went with the other
+    if (gone) record('post.deleted', postId, gone.title)
+  }
 }

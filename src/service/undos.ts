@@ -61,8 +61,8 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
 }
 
-async function parted(tx: Change, { postId }: Merged): Promise<Done> {
-  if (!(await findMerge(tx.db, postId))) throw changedSince()
+async function parted(tx: Change, { postId, at }: Merged): Promise<Done> {
+  if ((await findMerge(tx.db, postId))?.mergedAt !== at) throw changedSince()
   return unmergeIn(tx, postId)
 }
 

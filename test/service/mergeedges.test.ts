@@ -4,11 +4,13 @@ import { lock } from '../../src/db/counters.js'
 import { mergePost } from '../../src/db/merges.js'
 import { miscounts } from '../../src/db/recount.js'
 import * as answers from '../../src/service/answers.js'
+import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
+import * as undos from '../../src/service/undos.js'
 import * as users from '../../src/service/users.js'
 import * as votes from '../../src/service/votes.js'
 import { cleanup } from '../support/cleanup.js'
@@ -105,6 +107,30 @@ describe.each(engines)('a merge on %s', (engine) => {
     expect(await answersOf(two)).toEqual([])
     expect([await following(2, two), await following(3, two), await following(3, three)]).toEqual([false, false, true])
     expect(await site.db.selectFrom('follows').selectAll().where('fromPostId', 'is not', null).execute()).toEqual([])
+  })
+
+  it('is not taken back by what would take an earlier one back, and its events have no title of another person', async () => {
+    const { site, people, write, merge, unmerge } = await makeWorld(engine)
+    const [one, two] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]
+    const { undo } = await merge(one, two)
+    await unmerge(two)
+    await merge(one, two)
+    expect(await site.call(undos.apply, { undo_id: undo?.undo_id ?? '' })).toMatchObject({ changed: 0, failed: 1 })
+    await site.call(users.remove, { user: people[0]?.userId ?? '', posts: 'delete' })
+    expect(JSON.stringify(await site.db.selectFrom('events').selectAll().execute())).not.toContain('Night theme')
+  })
+
+  it('shows nothing of a private post to whoever may not read it', async () => {
+    const { site, write, merge } = await makeWorld(engine)
+    const [one, two] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]
+    await site.call(boards.create, { name: 'Vault', display: true })
+    await site.call(posts.update, { id: two.postId, boardId: 'vault', partial: true })
+    await merge(one, two)
+    await site.call(boards.update, { boardId: 'vault', display: false, partial: true })
+    const { token } = await site.member(['post:update'])
+    const { text } = await site.http('POST /posts/merge', { token, body: { ids: ['2'], into: '1' } })
+    expect(text).toContain('POST_NOT_FOUND')
+    expect(text).not.toContain('Dark mode')
   })
 
   it('leaves the posts of others when the author of the post that stays goes with their posts', async () => {

@@ -27,6 +27,8 @@ type Ends = readonly [before: string | null, after: string | null]
 export interface Merged {
   type: 'merged'
   postId: string
+  /** When: it may have been taken back, and merged again. */
+  at: string
 }
 
 export interface Decided {
