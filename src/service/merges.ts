@@ -12,6 +12,7 @@ import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
+import { showsVoters } from './lib/voters.js'
 import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
 
 export const merge = operation({
@@ -80,6 +81,9 @@ function assertMergeable(post: PostView, target: PostView): void {
     post.display !== 1 &&
       target.display === 1 &&
       `Post ${from} is on a private board, and ${to} is public: everybody would see its text, comments and voters. Move it to a public board first, if that is what you want.`,
+    !showsVoters(post) &&
+      showsVoters(target) &&
+      `The voters of post ${from} are hidden, and those of ${to} are not: everybody would see who voted. Move it to a board that shows its voters first, if that is what you want.`,
   ].filter((each) => each !== false)
   if (problem !== undefined) throw new AppError('MERGE_REFUSED', problem)
 }

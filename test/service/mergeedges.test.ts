@@ -133,6 +133,18 @@ describe.each(engines)('a merge on %s', (engine) => {
     expect(text).not.toContain('Dark mode')
   })
 
+  it('does not show who voted where that was hidden', async () => {
+    const { site, write, merge } = await makeWorld(engine)
+    const [one, two, three] = [await write(0, 'One'), await write(1, 'Two'), await write(2, 'Three')]
+    await site.call(boards.create, { name: 'Ideas', view_voters: false })
+    for (const { postId } of [one, two]) await site.call(posts.update, { id: postId, boardId: 'ideas', partial: true })
+    const refused = { failed: 1, outcomes: [{ error: { code: 'MERGE_REFUSED' } }] }
+    expect(await merge(three, one)).toMatchObject(refused)
+    await site.call(boards.remove, { boardId: 'ideas' })
+    expect(await merge(three, one)).toMatchObject(refused)
+    expect(await merge(two, one, three)).toMatchObject({ changed: 2 })
+  })
+
   it('leaves the posts of others when the author of the post that stays goes with their posts', async () => {
     const { site, people, write, merge, countOf } = await makeWorld(engine)
     const [one, two, three, four] = [await write(0, 'One'), await write(1, 'Two'), await write(2, 'Three'), await write(0, 'Four')] // prettier-ignore

@@ -26,11 +26,14 @@ export type PostVote = Type.Static<typeof PostVote>
 
 const MAX_EMBEDDED = 6
 
-/** A board may hide its voters from everybody without dashboard:read. */
-export const seesVoters = (
-  actor: Actor,
-  { boardId, view_voters: shown, hidesVoters: hidden }: Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>,
-): boolean => (boardId === null ? hidden === 0 : shown === 1) || can(actor, 'dashboard:read')
+type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>
+
+/** Whether everybody who sees the post sees who voted for it: its board may hide that. */
+export const showsVoters = ({ boardId, view_voters: shown, hidesVoters: hidden }: Voted): boolean =>
+  boardId === null ? hidden === 0 : shown === 1
+
+/** Who has dashboard:read sees also hidden voters. */
+export const seesVoters = (actor: Actor, post: Voted): boolean => showsVoters(post) || can(actor, 'dashboard:read')
 
 export interface VotesAsked {
   /** Whether the newest votes are embedded. To read them takes longer than to read their posts. */
