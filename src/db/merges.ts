@@ -48,7 +48,10 @@ async function merging(
     db,
   )
   await sql`update mentions set "postId" = ${intoId} where "postId" = ${postId}`.execute(db)
-  await sql`update notifications set "postId" = ${intoId} where "postId" = ${postId}`.execute(db)
+  // What was reported is the merged post alone
+  await sql`update notifications set "postId" = ${intoId} where "postId" = ${postId} and not (kind = 'report' and "commentId" is null)`.execute(
+    db,
+  )
   await sql`update merges set "rootId" = ${intoId} where "rootId" = ${postId}`.execute(db)
   const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by }
   await db.insertInto('merges').values(merge).execute()

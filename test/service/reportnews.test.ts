@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as comments from '../../src/service/comments.js'
+import * as merges from '../../src/service/merges.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import { engines } from '../support/site.js'
@@ -48,6 +49,15 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
       await w.as(fresh)(comments.create, { ...w.inPost, body: 'Hello' })
     },
     { team: ['report Hello', 'report'] },
+  ],
+  'a reported post that is merged by then: not of the other': [
+    async (w) => {
+      await team(w)
+      await w.as(w.dan)(moderation.reportPost, w.inPost)
+      await w.run()
+      await w.site.call(merges.merge, { ids: [w.post.postId], into: await w.other(), quiet: true })
+    },
+    {},
   ],
   'what is spam by then: nobody': [
     async (w) => {
