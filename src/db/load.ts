@@ -4,7 +4,7 @@ import { CARRIED, CARRIED_NAMES, COUNTING, FORMER_NAMES, LEFT_OUT, type TableSha
 import { transaction } from './connect.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
 import { migrationsWithTriggers } from './migrate.js'
-import { indexPosts } from './search.js'
+import { indexMerged, indexPosts } from './search.js'
 import { backfill } from './searchindex.js'
 import { inconsistent, isOurs, strip } from './strip.js'
 import type { Db } from './tables.js'
@@ -186,6 +186,7 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
     last = end.number
     told('posts', (done += some.length), all)
   }
+  if (await exists(db, 'merges')) await transaction(db, (inside) => indexMerged(inside, sql`true`))
   if (!(await exists(db, 'comment_search'))) return // the schema of an earlier version
   await db.deleteFrom('search_backfill').execute()
   await db.insertInto('search_backfill').values({ kind: 'comments', after: '' }).execute()

@@ -3,6 +3,7 @@ import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, type Page } from './paging.js'
 import { lockPosts } from './posts/row.js'
+import { indexMerged, indexPosts } from './search.js'
 import { referringTo } from './references.js'
 import type { Db, MergeRow } from './tables.js'
 
@@ -56,6 +57,7 @@ async function merging(
   const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by }
   await db.insertInto('merges').values(merge).execute()
   await copyFollows(db, intoId)
+  await indexMerged(db, sql`merges."rootId" = ${intoId}`)
   await db.updateTable('posts').set({ is_spam: MERGED, display: UNLISTED }).where('postId', '=', postId).execute()
   return { votes, comments: Number(comments.numAffectedRows ?? 0) }
 }
@@ -146,6 +148,9 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
   await sql`
     update posts set is_spam = ${SHOWN}, display = coalesce((select display from boards where boards."boardId" = posts."boardId"), 1)
     where "postId" = ${postId}`.execute(db)
+  const both = await db.selectFrom('posts').select(['number', 'title', 'contentMarkdown']).where('postId', 'in', [postId, rootId]).execute() // prettier-ignore
+  await indexPosts(db, both)
+  await indexMerged(db, sql`merges."rootId" in (${postId}, ${rootId})`)
 }
 
 /** Gives people without a vote on a post the oldest of those that they cast on what is merged into it. */

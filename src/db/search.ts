@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { groupedBy } from '../core/grouped.js'
 import { termsOf, type Token } from '../core/search/terms.js'
 import { indexTokens } from '../core/words.js'
 import { isPostgres } from './dialect.js'
@@ -26,6 +27,33 @@ export async function indexPosts(
   const words = posts.map(({ title, contentMarkdown }) => indexTokens(contentMarkdown ?? '', title))
   await writeWords(db, 'post_search', posts.map(({ number }, at) => ({ number, words: words[at] ?? [] }))) // prettier-ignore
 }
+
+/** Of what was merged into a post, its index has so many of the newest, and so many characters of each text. */
+const MOST_MERGED = 200
+const READ = 2000
+
+/**
+ * Gives posts the words of what was merged into them, so that whoever looks for a wish in other words finds it. `which` is
+ * a condition on `merges`.
+ */
+export async function indexMerged(db: Db, which: RawBuilder<SqlBool>): Promise<void> {
+  const { rows } = await sql<Row & { merged: string }>`
+    select root.number, root.title, root."contentMarkdown",
+      posts.title || ' ' || substr(coalesce(posts."contentMarkdown", ''), 1, ${sql.lit(READ)}) as merged
+    from merges cross join posts as root cross join posts
+    where root."postId" = merges."rootId" and posts."postId" = merges."postId" and ${which}
+    order by merges."rootId", merges."mergedAt" desc, merges."postId"`.execute(db)
+  const found = [...groupedBy(rows, ({ number }) => number).values()].flatMap((all) => {
+    const [first] = all
+    const words = all.slice(0, MOST_MERGED).map(({ merged }) => merged)
+    return first ? [{ number: first.number, title: first.title, contentMarkdown: [first.contentMarkdown, ...words].join(' ') }] : [] // prettier-ignore
+  })
+  for (let at = 0; at < found.length; at += PAGE) await indexPosts(db, found.slice(at, at + PAGE))
+}
+
+type Row = Pick<PostRow, 'number' | 'title' | 'contentMarkdown'>
+/** Rows of an index written in one statement. */
+const PAGE = 500
 
 /** Writes rows of a full-text index, each in place of the one before. */
 export async function writeWords(

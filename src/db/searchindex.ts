@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { indexTokens } from '../core/words.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
-import { indexPosts, writeWords } from './search.js'
+import { indexMerged, indexPosts, writeWords } from './search.js'
 import type { CommentRow, Db } from './tables.js'
 
 /** Rows read at a time. */
@@ -104,6 +104,7 @@ async function postsFrom(db: Db, which: ReturnType<(typeof isUnindexed)[Kind]>):
     .execute()
   if (some.length > 0) {
     await indexPosts(db, some)
+    await indexMerged(db, sql`root.number in (${sql.join(some.map(({ number }) => number))})`)
     await db.insertInto('row_changes').values({ topic: 'posts', ref: 'indexed' }).execute()
   }
   return some.map(({ number }) => number)

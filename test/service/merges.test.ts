@@ -97,7 +97,10 @@ describe.each(engines)('merging posts on %s', (engine) => {
     ])
     expect((await site.call(posts.list, {})).posts.map(({ number }) => number)).toEqual([2])
     expect((await site.call(posts.list, { boardId: ['ideas'] })).total_count).toBe(1)
-    expect(await site.call(posts.search, { words: 'night' })).toMatchObject({ posts: [] })
+    const found = async (words: string) => (await site.call(posts.search, { words })).posts.map(({ number }) => number)
+    expect(await found('night')).toEqual([2])
+    expect((await site.call(posts.similar, { title: 'Night colours' })).posts).toMatchObject([{ number: 2 }])
+    expect((await site.http('GET /search?query=night')).body.hits).toMatchObject([{ post: { number: 2 } }])
     expect(await as(0)(follows.followed, { post_id: '2' })).toMatchObject({ following: true })
     expect((await site.call(merges.list, { post_id: '2' })).merged).toMatchObject([
       { number: 1, title: 'Night theme', contentMarkdown: 'About Night theme', author: { userId: people[0]?.userId } },
@@ -105,6 +108,7 @@ describe.each(engines)('merging posts on %s', (engine) => {
     expect(await miscounts(site.db)).toEqual([])
 
     expect(await unmerge(other)).toMatchObject({ changed: 1 })
+    expect(await found('night')).toEqual([1])
     expect(await stateOf(site)).toEqual(before)
     expect(await miscounts(site.db)).toEqual([])
   })
@@ -115,6 +119,8 @@ describe.each(engines)('merging posts on %s', (engine) => {
     await merge(stays, other)
     await vote(3, other)
     await say(3, other, 'Me too')
+    await site.call(posts.update, { id: stays.postId, title: 'Dark colours' })
+    expect(await site.call(posts.search, { words: 'night' })).toMatchObject({ posts: [{ number: 2 }] })
     expect(await votersOf(stays)).toEqual([0, 1, 3])
     for (const line of ['PATCH /posts', 'DELETE /posts'])
       expect(await site.http(line, { token: owner, body: { id: other.postId, title: 'Mine' } })).toMatchObject({ status: 409, body: { code: 'POST_MERGED' } }) // prettier-ignore

@@ -5,7 +5,7 @@ import { compiled } from '../cache/compiled.js'
 import type { Refs } from '../cache/dependencies.js'
 import { isPostgres } from '../dialect.js'
 import { referringTo } from '../references.js'
-import { indexPost } from '../search.js'
+import { indexMerged, indexPost } from '../search.js'
 import type { Db, PostRow, Tables } from '../tables.js'
 
 /** A post with what is shown of its author, board and roadmap; null where there is none. */
@@ -117,7 +117,10 @@ export async function updatePost(
   const post = await referringTo({ users: change.userId, boards: change.boardId, roadmaps: change.roadmap_id }, () =>
     db.updateTable('posts').set(change).where('postId', '=', postId).returningAll().executeTakeFirst(),
   )
-  if (post && (change.title !== undefined || change.contentMarkdown !== undefined)) await indexPost(db, post)
+  if (post && (change.title !== undefined || change.contentMarkdown !== undefined)) {
+    await indexPost(db, post)
+    await indexMerged(db, sql`merges."rootId" = ${postId}`)
+  }
   return post
 }
 
