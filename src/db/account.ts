@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CommentRow, Db, FollowRow, NotificationRow, PostRow, VoteRow } from './tables.js'
+import type { CommentRow, Db, FollowRow, MergedVoteRow, NotificationRow, PostRow, VoteRow } from './tables.js'
 
 // What a person has written, each in pages: rows after one, in the order of an index.
 
@@ -41,6 +41,21 @@ export const ownVotes = (
 ): Promise<VoteRow[]> =>
   db
     .selectFrom('votes')
+    .selectAll()
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) => query.where('postId', '>', after ?? ''))
+    .orderBy('postId')
+    .limit(limit)
+    .execute()
+
+/** Votes beside another of the person, for posts that were merged. A person has one for each post. */
+export const ownMergedVotes = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<MergedVoteRow[]> =>
+  db
+    .selectFrom('merged_votes')
     .selectAll()
     .where('userId', '=', userId)
     .$if(after !== undefined, (query) => query.where('postId', '>', after ?? ''))

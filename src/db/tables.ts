@@ -429,6 +429,7 @@ export type SealRow = Selectable<Tables['event_seals']>
 export type BoardRow = Selectable<Tables['boards']>
 export type PostRow = Selectable<Tables['posts']>
 export type MergeRow = Selectable<Tables['merges']>
+export type MergedVoteRow = Selectable<Tables['merged_votes']>
 export type VoteRow = Selectable<Tables['votes']>
 export type CommentRow = Selectable<Tables['comments']>
 export type FollowRow = Selectable<Tables['follows']>

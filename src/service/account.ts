@@ -1,8 +1,8 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownMentions, ownNotifications, ownPosts, ownVotes, type OwnMention } from '../db/account.js' // prettier-ignore
+import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownMentions, ownMergedVotes, ownNotifications, ownPosts, ownVotes, type OwnMention } from '../db/account.js' // prettier-ignore
 import { lock } from '../db/counters.js'
-import type { CommentRow, PostRow, UserRow, FollowRow, NotificationRow, VoteRow } from '../db/tables.js'
+import type { CommentRow, PostRow, UserRow, FollowRow, MergedVoteRow, NotificationRow, VoteRow } from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
 import type { OneTimeToken } from '../db/tokens.js'
 import { lockUser } from '../db/users.js'
@@ -237,7 +237,12 @@ const contentOf = ({ db }: Context, userId: string) => ({
     }),
   ),
   votes: shownOf(
-    pagesOf<VoteRow>(SIZES.votes, ({ limit, after }) => ownVotes(db, userId, { limit, after: after?.postId })),
+    oneAfterAnother<Omit<VoteRow, 'fromPostId'>>(
+      pagesOf<VoteRow>(SIZES.votes, ({ limit, after }) => ownVotes(db, userId, { limit, after: after?.postId })),
+      pagesOf<MergedVoteRow>(SIZES.votes, ({ limit, after }) =>
+        ownMergedVotes(db, userId, { limit, after: after?.postId }),
+      ),
+    ),
     ({ voteId, postId, createdAt }): Type.Static<typeof Vote> => ({ voteId, postId, createdAt }),
   ),
   follows: shownOf(
@@ -270,6 +275,12 @@ const contentOf = ({ db }: Context, userId: string) => ({
 /** A list that is read at once. */
 async function* only<Row>(rows: Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
   yield await rows
+}
+
+async function* oneAfterAnother<Row>(
+  ...lists: readonly AsyncIterable<readonly Row[]>[]
+): AsyncGenerator<readonly Row[]> {
+  for (const list of lists) yield* list
 }
 
 async function* shownOf<Row, Shown>(

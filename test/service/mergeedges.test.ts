@@ -133,6 +133,15 @@ describe.each(engines)('a merge on %s', (engine) => {
     expect(text).not.toContain('Dark mode')
   })
 
+  it('leaves both votes of a person in the data about them', async () => {
+    const { people, site, as, write, merge } = await makeWorld(engine)
+    const [one, two] = [await write(0, 'One'), await write(1, 'Two')]
+    await as(0)(votes.add, { postId: two.postId })
+    await merge(one, two)
+    const { body } = await site.http('GET /users/profile/data', { token: people[0]?.token })
+    expect(body.votes.map(({ postId }: { postId: string }) => postId)).toEqual([one.postId, two.postId])
+  })
+
   it('does not show who voted where that was hidden', async () => {
     const { site, write, merge } = await makeWorld(engine)
     const [one, two, three] = [await write(0, 'One'), await write(1, 'Two'), await write(2, 'Three')]
