@@ -7,6 +7,7 @@ import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
 import { facets } from '../service/postfacets.js'
+import * as merges from '../service/merges.js'
 import { history, type Move } from '../service/posthistory.js'
 import { move } from '../service/postmoves.js'
 import * as posts from '../service/posts.js'
@@ -264,7 +265,8 @@ export function register(group: Command, cli: Cli): void {
       async confirm(call, { id: given }) {
         const { post } = await call(posts.show, { id: given })
         const { total_count: written } = await call(comments.list, { post_id: post.postId, limit: 1 })
-        const loss = listed({ vote: post.voters.votesCount, comment: written })
+        const { total_count: merged } = await call(merges.list, { post_id: post.postId, limit: 1 })
+        const loss = listed({ vote: post.voters.votesCount, comment: written, 'merged post': merged })
         return `Delete post ${label(post)}?${loss && ` This also deletes ${loss}.`}`
       },
       done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,

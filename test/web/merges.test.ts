@@ -45,6 +45,7 @@ it('a post is merged by a form, its addresses lead to the other one, and its tex
   expect((await get('/sitemap.xml')).text).not.toContain(other.slug)
 
   expect((await get(to, token)).text).toContain('Take the merge back')
+  expect((await get(`${to}/delete`, token)).text).toContain('The post that was merged into it is deleted too.')
   const back = await send(`${to}/unmerge`, { ids: other.postId })
   expect([back.status, back.headers.location]).toEqual([303, `${to}?done=unmerged`])
   expect((await get(from)).text).toContain('Please')

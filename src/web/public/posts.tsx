@@ -244,10 +244,11 @@ export const deletePost = page({
   async load(view) {
     const shown = await postAt(view)
     const { total_count: count } = await view.call(comments.list, { post_id: shown.postId, limit: 1 })
-    return { post: shown, count, isTaken: !shown.may.includes('delete') }
+    const { total_count: merged } = await view.call(merges.list, { post_id: shown.postId, limit: 1 })
+    return { post: shown, count, merged, isTaken: !shown.may.includes('delete') }
   },
   title: ({ t }, { post: { title } }) => t('post.delete', { title }),
-  show(view, { post: { title, slug, voters, board, author, contentMarkdown }, count, isTaken }) {
+  show(view, { post: { title, slug, voters, board, author, contentMarkdown }, count, merged, isTaken }) {
     const question = view.t('post.delete', { title })
     const quote = <Quote view={view} person={author} text={contentMarkdown} />
     const [path, back] = [links.post(slug), links.post(slug)]
@@ -273,6 +274,7 @@ export const deletePost = page({
         next={board ? links.board(board.url) : '/'}
       >
         {lossOf(view, voters.votesCount, count)}
+        {merged > 0 ? ` ${view.t('post.deleteMerged', { count: merged })}` : null}
       </Confirm>
     )
   },
