@@ -3,7 +3,7 @@ import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, type Page } from './paging.js'
 import { lockPosts } from './posts/row.js'
-import { indexMerged, indexPosts } from './search.js'
+import { indexAgain, indexMerged } from './search.js'
 import { referringTo } from './references.js'
 import type { Db, MergeRow } from './tables.js'
 
@@ -148,9 +148,7 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
   await sql`
     update posts set is_spam = ${SHOWN}, display = coalesce((select display from boards where boards."boardId" = posts."boardId"), 1)
     where "postId" = ${postId}`.execute(db)
-  const both = await db.selectFrom('posts').select(['number', 'title', 'contentMarkdown']).where('postId', 'in', [postId, rootId]).execute() // prettier-ignore
-  await indexPosts(db, both)
-  await indexMerged(db, sql`merges."rootId" in (${postId}, ${rootId})`)
+  await indexAgain(db, [postId, rootId])
 }
 
 /** Gives people without a vote on a post the oldest of those that they cast on what is merged into it. */
@@ -223,8 +221,11 @@ async function copyFollows(db: Db, rootId: string): Promise<void> {
     on conflict ("postId", "userId") do nothing`.execute(db)
 }
 
-/** Takes the posts of others out of those of a person, which are about to be deleted. Returns their ids. */
-export async function partFromPostsOf(db: Db, userId: string): Promise<string[]> {
+/**
+ * Takes the posts of others out of those of a person, which are about to be deleted. Returns their ids, and those of posts
+ * that lose a merged post, and its words.
+ */
+export async function partFromPostsOf(db: Db, userId: string): Promise<{ parted: string[]; losing: string[] }> {
   const own = sql<string>`(select "postId" from posts where "userId" = ${userId})`
   await sql`update merges set "intoId" = "rootId" where "intoId" in ${own} and "rootId" not in ${own}`.execute(db)
   const { rows } = await sql<Pick<MergeRow, 'postId'>>`
@@ -235,7 +236,9 @@ export async function partFromPostsOf(db: Db, userId: string): Promise<string[]>
     const found = await findMerge(db, postId) // its root is another if a post between them was taken out
     if (found) await unmergePost(db, found)
   }
-  return rows.map(({ postId }) => postId)
+  const losing = await sql<Pick<MergeRow, 'rootId'>>`
+    select distinct "rootId" from merges where "postId" in ${own} and "rootId" not in ${own}`.execute(db)
+  return { parted: rows.map(({ postId }) => postId), losing: losing.rows.map(({ rootId }) => rootId) }
 }
 
 /** Forgets the further votes of a person on what is merged into a post. */

@@ -51,6 +51,14 @@ export async function indexMerged(db: Db, which: RawBuilder<SqlBool>): Promise<v
   for (let at = 0; at < found.length; at += PAGE) await indexPosts(db, found.slice(at, at + PAGE))
 }
 
+/** Gives posts the words of themselves and of what is merged into them now, and no others. */
+export async function indexAgain(db: Db, postIds: readonly string[]): Promise<void> {
+  if (postIds.length === 0) return
+  const some = await db.selectFrom('posts').select(['number', 'title', 'contentMarkdown']).where('postId', 'in', postIds).execute() // prettier-ignore
+  await indexPosts(db, some)
+  await indexMerged(db, sql`merges."rootId" in (${sql.join(postIds)})`)
+}
+
 type Row = Pick<PostRow, 'number' | 'title' | 'contentMarkdown'>
 /** Rows of an index written in one statement. */
 const PAGE = 500

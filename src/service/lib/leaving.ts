@@ -1,4 +1,5 @@
 import { partFromPostsOf } from '../../db/merges.js'
+import { indexAgain } from '../../db/search.js'
 import type { UserRow } from '../../db/tables.js'
 import { deleteContentOf, deleteUser } from '../../db/users.js'
 import type { Change } from './change.js'
@@ -13,9 +14,12 @@ export async function deletePerson(
   user: Pick<UserRow, 'userId' | 'email'>,
   posts: (typeof WHAT_STAYS)[number],
 ): Promise<void> {
-  if (posts === 'delete') for (const id of await partFromPostsOf(db, user.userId)) record('post.unmerged', id)
-  const gone = posts === 'delete' ? await deleteContentOf(db, user.userId) : { posts: [], comments: [] }
+  const isAll = posts === 'delete'
+  const { parted, losing } = isAll ? await partFromPostsOf(db, user.userId) : { parted: [], losing: [] }
+  const gone = isAll ? await deleteContentOf(db, user.userId) : { posts: [], comments: [] }
+  await indexAgain(db, losing)
   if (!(await deleteUser(db, user))) throw userNotFound()
+  for (const id of parted) record('post.unmerged', id)
   for (const id of gone.comments) record('comment.deleted', id)
   for (const id of gone.posts) record('post.deleted', id) // without its title, which the person wrote
   record('user.deleted', user.userId)
