@@ -19,3 +19,9 @@ export const reportsOf = (
         .where((eb) => eb.or([eb('reports.postId', '=', given.postId), eb('comments.post_id', '=', given.postId)])),
     { reports: [userId], comments: [postId] },
   )
+
+/** Whether somebody reported a post, and nobody has decided about it. */
+export async function isReported(db: Db, postId: string): Promise<boolean> {
+  const open = db.selectFrom('reports').select('reportId').where('postId', '=', postId).where('isOpen', '=', 1)
+  return (await open.limit(1).executeTakeFirst()) !== undefined
+}

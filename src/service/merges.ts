@@ -4,6 +4,7 @@ import { AppError } from '../core/errors.js'
 import { SHOWN } from '../core/hidden.js'
 import { countMerged, findMerge, listMerged, mergePost, unmergePost, type MergedView } from '../db/merges.js'
 import type { PostView } from '../db/posts/row.js'
+import { isReported } from '../db/reports.js'
 import { can } from './lib/access.js'
 import { bulkOutput, changeMany, eachOnce, idsField, type Done } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
@@ -52,6 +53,8 @@ async function mergeIn(tx: Change, given: string, { into, quiet }: { into: strin
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
   assertMergeable(post, target)
+  if (await isReported(tx.db, post.postId))
+    throw new AppError('MERGE_REFUSED', `Post #${post.number} is reported. Decide about the reports first.`)
   const at = tx.now().toISOString()
   const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
   tx.record('post.merged', post.postId, post.title, undefined, [

@@ -9,6 +9,7 @@ import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as merges from '../../src/service/merges.js'
+import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import * as undos from '../../src/service/undos.js'
 import * as users from '../../src/service/users.js'
@@ -152,6 +153,15 @@ describe.each(engines)('a merge on %s', (engine) => {
     await site.call(boards.remove, { boardId: 'ideas' })
     expect(await merge(three, one)).toMatchObject(refused)
     expect(await merge(two, one, three)).toMatchObject({ changed: 2 })
+  })
+
+  it('waits until the team has decided about reports of the post', async () => {
+    const { site, people, write, merge } = await makeWorld(engine)
+    const [one, two] = [await write(0, 'One'), await write(1, 'Two')]
+    await site.http(`POST /posts/${two.postId}/report`, { token: people[2]?.token ?? '', body: {} })
+    expect(await merge(one, two)).toMatchObject({ failed: 1, outcomes: [{ error: { code: 'MERGE_REFUSED' } }] })
+    await site.call(moderation.decide, { id: two.postId, decision: 'keep' })
+    expect(await merge(one, two)).toMatchObject({ changed: 1 })
   })
 
   it('leaves the posts of others when the author of the post that stays goes with their posts', async () => {

@@ -50,11 +50,12 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
     },
     { team: ['report Hello', 'report'] },
   ],
-  'a reported post that is merged by then: not of the other': [
+  'a reported post that is kept and merged by then: not of the other': [
     async (w) => {
       await team(w)
       await w.as(w.dan)(moderation.reportPost, w.inPost)
       await w.run()
+      await w.site.call(moderation.decide, { id: w.post.postId, decision: 'keep' })
       await w.site.call(merges.merge, { ids: [w.post.postId], into: await w.other(), quiet: true })
     },
     {},
