@@ -253,7 +253,10 @@ const contentOf = ({ db }: Context, userId: string) => ({
       createdAt,
     }),
   ),
-  boardFollows: shownOf(only(ownBoardFollows(db, userId)), (follow): Type.Static<typeof BoardFollow> => follow),
+  boardFollows: shownOf(
+    only(() => ownBoardFollows(db, userId)),
+    (follow): Type.Static<typeof BoardFollow> => follow,
+  ),
   mentions: shownOf(
     pagesOf<OwnMention>(SIZES.votes, ({ limit, after }) => ownMentions(db, userId, { limit, after: after?.textId })),
     ({ postId, commentId, createdAt }): Type.Static<typeof Mention> => ({ postId, commentId, createdAt }),
@@ -272,9 +275,9 @@ const contentOf = ({ db }: Context, userId: string) => ({
   ),
 })
 
-/** A list that is read at once. */
-async function* only<Row>(rows: Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
-  yield await rows
+/** A list that is read at once, when it is asked for: the export may end before. */
+async function* only<Row>(rows: () => Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
+  yield await rows()
 }
 
 async function* oneAfterAnother<Row>(
