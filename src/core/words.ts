@@ -3,7 +3,7 @@ import { stemOf } from './search/stem.js'
 /** Scripts that put no spaces between words. Each of their letters counts as a word. */
 const LETTERS = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`
 const WORD = new RegExp(String.raw`[${LETTERS}]\p{M}*|(?:(?![${LETTERS}])[\p{L}\p{M}\p{N}])+`, 'gu')
-/** Letters of such scripts side by side, and words of Korean, of which a part is looked for too. */
+/** Runs of text in scripts without spaces, and Korean words. A search finds parts of both. */
 const RUN = new RegExp(String.raw`(?:[${LETTERS}\u30fc]\p{M}*)+|\p{sc=Hangul}+`, 'gu')
 /** Letters of one script without spaces, or a word. */
 export const WORDS_AND_RUNS = new RegExp(
@@ -17,7 +17,7 @@ export const MAX_LENGTH = 64
 
 const APOSTROPHES = /(?<=\p{L})['’](?=\p{L})/gu
 
-/** Before what is in the index beside the words of a text. No word begins so, and neither engine splits there. */
+/** Prefix of index entries that are not words of the text. No word begins with it, and neither engine splits there. */
 export const MARKS = { stem: '≈', pair: '⁀', title: '¶' } as const
 
 /**

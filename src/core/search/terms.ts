@@ -6,7 +6,7 @@ const MAX_TERMS = 16
 /** Pairs of letters of one term. */
 const MAX_PAIRS = 16
 
-/** What the index may have for a word. */
+/** The index entries that match a word. */
 export interface Token {
   text: string
   /** Whether it only begins so. */

@@ -8,7 +8,7 @@ import { Field, Form, Submit, Summary } from '../parts/form.js'
 import { Refused } from '../parts/refused.js'
 import { postAt } from './posts.js'
 
-/** Asks into which post a post is merged: one of those that are like it, or any other. */
+/** The form that merges a post: it offers similar posts, and takes the number or address of any other. */
 export const mergePost = page({
   cache: 'never',
   signedIn: true,
