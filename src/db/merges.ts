@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
+import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, type Page } from './paging.js'
 import { lockPosts } from './posts/row.js'
@@ -86,7 +87,7 @@ async function mergeVotes(db: Db, postId: string, intoId: string): Promise<numbe
     insert into merged_votes ("voteId", "userId", "postId", "createdAt")
     ${later('own', 'other')} union all ${later('other', 'own')}`.execute(db)
   const count = Number(repeated.numAffectedRows ?? 0)
-  // The delete reads as many rows as both posts have votes
+  // The delete reads all votes of both posts
   if (count > 0)
     await sql`
       delete from votes where "postId" in (${postId}, ${intoId})
@@ -177,7 +178,7 @@ async function restoreAnswer(db: Db, postId: string, answerId: string | null): P
   )
 }
 
-/** Who voted for a merged post, commented on it or followed it, or what was merged into it before, by what moved to `rootId`. */
+/** The voters, commenters and followers of a merged post, and of those that were merged into it before. `rootId` is its root. */
 export async function peopleOf(db: Db, postId: string, rootId: string): Promise<Set<string>> {
   const part = sql`(select id from part)`
   const { rows } = await sql<{ userId: string }>`
@@ -241,7 +242,7 @@ export async function partFromPostsOf(db: Db, userId: string): Promise<{ parted:
   return { parted: rows.map(({ postId }) => postId), losing: losing.rows.map(({ rootId }) => rootId) }
 }
 
-/** Forgets the further votes of a person on what is merged into a post. */
+/** Deletes the votes of a person that do not count, on a post and on what was merged into it. */
 export async function deleteMergedVotes(db: Db, { userId, postId }: { userId: string; postId: string }): Promise<void> {
   await sql`delete from merged_votes where "userId" = ${userId} and "postId" in ${groupOf(postId)}`.execute(db)
 }
@@ -251,10 +252,8 @@ export const findMerge = (db: Db, postId: string): Promise<MergeRow | undefined>
   db.selectFrom('merges').selectAll().where('postId', '=', postId).executeTakeFirst()
 
 /** The ids of the posts that were merged into a post. */
-export async function membersOf(db: Db, rootId: string): Promise<string[]> {
-  const rows = await db.selectFrom('merges').select('postId').where('rootId', '=', rootId).execute()
-  return rows.map(({ postId }) => postId)
-}
+export const membersOf = async (db: Db, rootId: string): Promise<string[]> =>
+  (await db.selectFrom('merges').select('postId').where('rootId', '=', rootId).execute()).map(({ postId }) => postId)
 
 export interface MergedFilter {
   rootId: string
@@ -287,6 +286,10 @@ export const listMerged = (db: Db, filter: MergedFilter, page: Page<MergeRow>) =
     { by: ['mergedAt', 'postId'], direction: 'desc', table: 'merges' },
     page,
   ).execute()
+
+/** A merged post by id, if the list has it: for a cursor. */
+export const findMerged = (db: Db, filter: MergedFilter, id: string): Promise<MergeRow | undefined> =>
+  merged(db, filter).selectAll('merges').where('merges.postId', '=', asStored(id)).executeTakeFirst()
 
 export async function countMerged(db: Db, filter: MergedFilter): Promise<number> {
   const { count } = await merged(db, filter)

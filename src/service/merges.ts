@@ -2,7 +2,15 @@ import * as Type from 'typebox'
 import { changeOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { SHOWN } from '../core/hidden.js'
-import { countMerged, findMerge, listMerged, mergePost, unmergePost, type MergedView } from '../db/merges.js'
+import {
+  countMerged,
+  findMerge,
+  findMerged,
+  listMerged,
+  mergePost,
+  unmergePost,
+  type MergedView,
+} from '../db/merges.js'
 import type { PostView } from '../db/posts/row.js'
 import { isReported } from '../db/reports.js'
 import { can } from './lib/access.js'
@@ -157,7 +165,7 @@ export const list = operation({
     const filter = { rootId: postId, hidden: can(actor, 'board:read') }
     const { rows, keys } = await pageOf(LISTED, input, {
       total: await countMerged(db, filter),
-      find: async (after) => (await listMerged(db, filter, { limit: 1000 })).find((each) => each.postId === after),
+      find: (after) => findMerged(db, filter, after),
       read: (slice) => listMerged(db, filter, slice),
       show: (some) => some.map((each) => toMerged(ctx, each)),
     })
