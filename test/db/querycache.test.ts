@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { cacheable } from '../../src/db/cache/dependencies.js'
 import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
+import { isEquivalent } from '../../src/db/cache/results.js'
 import { readSettings } from '../../src/db/settings.js'
 import * as posts from '../../src/service/posts.js'
 import { countPosts } from '../../src/db/posts/count.js'
@@ -93,6 +94,14 @@ describe.each(engines)('the query cache on %s', (engine) => {
     await db.selectFrom('events').selectAll().execute()
     expect(readSet.isKnown).toBe(false)
   })
+})
+
+it('does not take another order for stale where the query asks for none', () => {
+  const [one, two] = [{ postId: 'a' }, { postId: 'b' }]
+  expect(isEquivalent('select "postId" from posts', [one, two], [two, one])).toBe(true)
+  expect(isEquivalent('select "postId" from posts', [one, one], [two, one])).toBe(false)
+  expect(isEquivalent('select "postId" from posts', [one], [one, one])).toBe(false)
+  expect(isEquivalent('select "postId" from posts order by "postId"', [one, two], [two, one])).toBe(false)
 })
 
 it.each([

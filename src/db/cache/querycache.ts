@@ -14,7 +14,7 @@ import type { Db } from '../tables.js'
 import { PageAnchors, type Seek } from './anchors.js'
 import { cacheable, dependenciesOf, type Dependencies, type Refs, type Topic } from './dependencies.js'
 import type { Invalidation } from './invalidation.js'
-import { isSame, sizeOf, type Rows } from './results.js'
+import { isEquivalent, isSame, sizeOf, type Rows } from './results.js'
 import type { Revision, RevisionSource } from './revision.js'
 
 /** A query that says which rows its result depends on. Without `refs` it depends on all rows of the tables it reads. */
@@ -187,7 +187,7 @@ export class QueryCache {
   async #assertSame(entry: Entry): Promise<void> {
     const { version } = entry
     const { rows } = await this.#engine.executor.executeQuery<object>(entry.query)
-    if (isSame(rows, entry.rows) || entry.version !== version) return
+    if (isEquivalent(entry.query.sql, rows, entry.rows) || entry.version !== version) return
     // Another transaction may have changed it since the request began, and another request may have read it again
     const revision = await this.#source.revision(true)
     if (!Number.isNaN(revision) && entry.version === version && this.isCurrent(entry))

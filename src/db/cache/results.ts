@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Dependencies } from './dependencies.js'
 
 /** What a query found. */
@@ -12,6 +13,15 @@ export function isSame(rows: Rows, others: Rows): boolean {
     return true
   })
 }
+
+const inAnyOrder = (rows: Rows) => rows.map((row) => JSON.stringify(row)).toSorted((a, b) => (a < b ? -1 : 1))
+
+/**
+ * Whether both are results of the same query on the same data. An engine chooses the order of a query without ORDER BY
+ * anew each time, as by its statistics or by where the rows lie.
+ */
+export const isEquivalent = (sql: string, rows: Rows, others: Rows): boolean =>
+  isSame(rows, others) || (!/order by/i.test(sql) && isDeepStrictEqual(inAnyOrder(rows), inAnyOrder(others)))
 
 /** About the bytes that V8 needs: a header for each row and text, and a slot for each value. */
 export function sizeOf({ rows, dependencies }: { rows: Rows; dependencies: Dependencies }): number {
