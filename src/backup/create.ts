@@ -89,8 +89,15 @@ function siteFiles(config: Config): SiteFiles {
   return { secret: config.get('secret') ?? read(secretFile(config))?.trim() ?? null, config: read(config.file) }
 }
 
-const isFolder = (name: string): boolean =>
-  statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
+function isFolder(name: string): boolean {
+  try {
+    return statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code !== 'ENAMETOOLONG') throw error
+    throw new AppError('BACKUP_NOT_FOUND', 'The name of the file is too long. Choose a shorter one.')
+  }
+}
 
 function fileFor(to: string, now: Date, { to: given, name = 'feedback', numbered = false }: BackupOptions): string {
   if (given !== undefined && !isFolder(to)) return path.resolve(to)

@@ -397,6 +397,7 @@ describe('a backup file', () => {
     writeFileSync(path.join(machine.folder, 'there.backup'), 'mine')
     expect(await machine.run('backup create there.backup')).toMatchObject({ code: 5 })
     expect(readFileSync(path.join(machine.folder, 'there.backup'), 'utf8')).toBe('mine')
+    expect(await machine.run(`backup create ${'x'.repeat(300)}`)).toMatchObject({ code: 3, stderr: expect.stringContaining('too long') }) // prettier-ignore
     expect(await machine.run('backup create /proc/none/x.backup')).toMatchObject({ code: 1, stderr: expect.stringContaining('BACKUP_FAILED') }) // prettier-ignore
     expect(readdirSync(machine.folder).filter((name) => name.endsWith('.part'))).toEqual([])
     const files = []
