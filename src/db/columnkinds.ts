@@ -4,6 +4,7 @@ import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
+import type { StoredFilter } from './views.js'
 
 /** Constraint on the values of a column beyond their SQL type. `is` completes the sentence "… is not …". */
 interface Kind {
@@ -120,13 +121,29 @@ function inJson(value: Value): unknown {
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string')
 
-/** The fields that are lists, texts and flags. A list of posts refuses values that it does not know. */
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTrue = (value: unknown): boolean => value === true
+const isIds = (value: unknown): boolean => Array.isArray(value) && value.every((id) => id === null || isText(id))
+
+/** A list of posts refuses texts and numbers that it does not know. */
+const FILTER: Record<keyof StoredFilter, (value: unknown) => boolean> = {
+  sort: isText,
+  boards: isIds,
+  roadmaps: isIds,
+  author: isText,
+  since: isText,
+  until: isText,
+  waiting: Number.isSafeInteger,
+  mine: isTrue,
+  voted: isTrue,
+  following: isTrue,
+  query: isText,
+}
+
 const isFilter = (value: unknown): boolean =>
   isObject(value) &&
-  Object.entries(value).every(([field, each]) =>
-    field === 'boards' || field === 'roadmaps'
-      ? Array.isArray(each) && each.every((id) => id === null || typeof id === 'string')
-      : typeof each === 'string' || each === true,
+  Object.entries(value).every(
+    ([field, each]) => Object.hasOwn(FILTER, field) && FILTER[field as keyof StoredFilter](each),
   )
 
 const isTextsByName = (value: unknown): boolean =>

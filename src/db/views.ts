@@ -1,8 +1,24 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { isPostgres, unlessTaken } from './dialect.js'
+import type { Sort } from './posts/order.js'
 import { referringTo } from './references.js'
 import type { Db, Tables, ViewRow } from './tables.js'
+
+/** The filter of a view as it is stored: ids, and null for posts without a board or roadmap. */
+export interface StoredFilter {
+  sort?: Sort
+  boards?: (string | null)[]
+  roadmaps?: (string | null)[]
+  author?: string
+  since?: string
+  until?: string
+  waiting?: number
+  mine?: true
+  voted?: true
+  following?: true
+  query?: string
+}
 
 /** A view and the user name of its author; null after the account is deleted. */
 export type NamedView = ViewRow & { username: string | null }

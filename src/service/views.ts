@@ -4,7 +4,16 @@ import { newId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
 import { searchKey } from '../core/text.js'
 import { lockUser } from '../db/users.js'
-import { countViews, deleteView, insertView, listViews, lockView, updateView, type NamedView } from '../db/views.js'
+import {
+  countViews,
+  deleteView,
+  insertView,
+  listViews,
+  lockView,
+  updateView,
+  type NamedView,
+  type StoredFilter,
+} from '../db/views.js'
 import { refusedBy } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
@@ -12,17 +21,7 @@ import { operation } from './lib/operation.js'
 import { fields, inPath, oneLine } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
-import {
-  Missing,
-  opened,
-  storedFrom,
-  viewFields,
-  viewGiven,
-  viewPolicy,
-  VIEWERS,
-  without,
-  type StoredFilter,
-} from './lib/views.js'
+import { Missing, opened, storedFrom, viewFields, viewGiven, viewPolicy, VIEWERS, without } from './lib/views.js'
 
 /** Views that a person can have, and that all people together can share. */
 const MOST_OWN = 50

@@ -69,6 +69,8 @@ export async function filled(engine: Engine): Promise<Machine> {
     'posts update 1 --roadmap planned',
     'posts delete 3 --yes',
     'comments create 1 --body first',
+    // Lists, times, a number, flags and a text
+    'views create All --board ideas,none --roadmap none --since 30d --until 1d --waiting 7 --mine --voted --following --query dark --sort oldest',
   ]
   for (const command of commands) {
     const { code, stderr } = await machine.run(command)

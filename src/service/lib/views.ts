@@ -2,9 +2,9 @@ import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { quoted, searchKey } from '../../core/text.js'
 import { boardsWithIds } from '../../db/boards.js'
-import { SORTS, type Sort } from '../../db/posts/order.js'
+import { SORTS } from '../../db/posts/order.js'
 import { roadmapsWithIds } from '../../db/roadmaps.js'
-import { findView, type NamedView } from '../../db/views.js'
+import { findView, type NamedView, type StoredFilter } from '../../db/views.js'
 import { can, refusedBy, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
 import { NONE } from './named.js'
@@ -28,21 +28,6 @@ export const viewFields = {
   query: queryField,
 }
 export type ViewInput = Type.Static<Type.TObject<typeof viewFields>>
-
-/** The same, as it is stored: ids, and null for none. */
-export interface StoredFilter {
-  sort?: Sort
-  boards?: (string | null)[]
-  roadmaps?: (string | null)[]
-  author?: string
-  since?: string
-  until?: string
-  waiting?: number
-  mine?: true
-  voted?: true
-  following?: true
-  query?: string
-}
 
 /** A choice of a view that is gone, or that the caller may not see. */
 export const Missing = Type.Object({
