@@ -89,13 +89,16 @@ function siteFiles(config: Config): SiteFiles {
   return { secret: config.get('secret') ?? read(secretFile(config))?.trim() ?? null, config: read(config.file) }
 }
 
+const isTooLong = (error: unknown): boolean => (error as { code?: string }).code === 'ENAMETOOLONG'
+const tooLong = (): AppError =>
+  new AppError('VALIDATION_ERROR', 'The name of the file is too long. Choose a shorter one.')
+
 function isFolder(name: string): boolean {
   try {
     return statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
   } catch (error) {
-    const { code } = error as { code?: string }
-    if (code !== 'ENAMETOOLONG') throw error
-    throw new AppError('BACKUP_NOT_FOUND', 'The name of the file is too long. Choose a shorter one.')
+    if (isTooLong(error)) throw tooLong()
+    throw error
   }
 }
 
@@ -123,6 +126,7 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
   } catch (error) {
     const { code = '' } = error as { code?: string }
     if (code === 'EEXIST') throw exists(file)
+    if (isTooLong(error)) throw tooLong()
     if (error instanceof AppError || !/^E[A-Z]+$/.test(code)) throw error
     throw new AppError(
       code === 'ENOSPC' || code === 'EDQUOT' ? 'STORAGE_FULL' : 'BACKUP_FAILED',
