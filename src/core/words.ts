@@ -5,7 +5,7 @@ const LETTERS = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p
 const WORD = new RegExp(String.raw`[${LETTERS}]\p{M}*|(?:(?![${LETTERS}])[\p{L}\p{M}\p{N}])+`, 'gu')
 /** Runs of text in scripts without spaces, and Korean words. A search finds parts of both. */
 const RUN = new RegExp(String.raw`(?:[${LETTERS}\u30fc]\p{M}*)+|\p{sc=Hangul}+`, 'gu')
-/** Letters of one script without spaces, or a word. */
+/** A run of text in a script without spaces, or a word. */
 export const WORDS_AND_RUNS = new RegExp(
   String.raw`(?:[${LETTERS}\u30fc]\p{M}*)+|(?:(?![${LETTERS}])[\p{L}\p{M}\p{N}])+`,
   'gu',

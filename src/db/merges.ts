@@ -87,7 +87,7 @@ async function mergeVotes(db: Db, postId: string, intoId: string): Promise<numbe
     insert into merged_votes ("voteId", "userId", "postId", "createdAt")
     ${later('own', 'other')} union all ${later('other', 'own')}`.execute(db)
   const count = Number(repeated.numAffectedRows ?? 0)
-  // The delete reads all votes of both posts
+  // Skipped where nothing is repeated, because it reads all votes of both posts
   if (count > 0)
     await sql`
       delete from votes where "postId" in (${postId}, ${intoId})
@@ -178,7 +178,7 @@ async function restoreAnswer(db: Db, postId: string, answerId: string | null): P
   )
 }
 
-/** The voters, commenters and followers of a merged post, and of those that were merged into it before. `rootId` is its root. */
+/** The voters, commenters and followers of a merged post and of the posts merged into it. `rootId` is its root. */
 export async function peopleOf(db: Db, postId: string, rootId: string): Promise<Set<string>> {
   const part = sql`(select id from part)`
   const { rows } = await sql<{ userId: string }>`
@@ -242,7 +242,7 @@ export async function partFromPostsOf(db: Db, userId: string): Promise<{ parted:
   return { parted: rows.map(({ postId }) => postId), losing: losing.rows.map(({ rootId }) => rootId) }
 }
 
-/** Deletes the votes of a person that do not count, on a post and on what was merged into it. */
+/** Deletes a person's uncounted votes on a post and on the posts merged into it. */
 export async function deleteMergedVotes(db: Db, { userId, postId }: { userId: string; postId: string }): Promise<void> {
   await sql`delete from merged_votes where "userId" = ${userId} and "postId" in ${groupOf(postId)}`.execute(db)
 }
@@ -287,7 +287,7 @@ export const listMerged = (db: Db, filter: MergedFilter, page: Page<MergeRow>) =
     page,
   ).execute()
 
-/** A merged post by id, if the list has it: for a cursor. */
+/** Finds a merged post by id, for a cursor. Returns undefined if it is not in the list. */
 export const findMerged = (db: Db, filter: MergedFilter, id: string): Promise<MergeRow | undefined> =>
   merged(db, filter).selectAll('merges').where('merges.postId', '=', asStored(id)).executeTakeFirst()
 

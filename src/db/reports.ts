@@ -20,7 +20,7 @@ export const reportsOf = (
     { reports: [userId], comments: [postId] },
   )
 
-/** Whether somebody reported a post, and nobody has decided about it. */
+/** Whether a post has open reports. */
 export async function isReported(db: Db, postId: string): Promise<boolean> {
   const open = db.selectFrom('reports').select('reportId').where('postId', '=', postId).where('isOpen', '=', 1)
   return (await open.limit(1).executeTakeFirst()) !== undefined

@@ -275,7 +275,7 @@ const contentOf = ({ db }: Context, userId: string) => ({
   ),
 })
 
-/** A list that is read at once, when it is asked for: the export may end before. */
+/** A list that fits in one page. It is read when the export reaches it, because an export may end earlier. */
 async function* only<Row>(rows: () => Promise<readonly Row[]>): AsyncGenerator<readonly Row[]> {
   yield await rows()
 }

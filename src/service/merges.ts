@@ -62,7 +62,7 @@ async function mergeIn(tx: Change, given: string, { into, quiet }: { into: strin
   if (stands !== post) throw merged(post, stands)
   assertMergeable(post, target)
   if (await isReported(tx.db, post.postId))
-    throw new AppError('MERGE_REFUSED', `Post #${post.number} is reported. Decide about the reports first.`)
+    throw new AppError('MERGE_REFUSED', `Post #${post.number} has open reports. Decide on them first.`)
   const at = tx.now().toISOString()
   const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
   tx.record('post.merged', post.postId, post.title, undefined, [

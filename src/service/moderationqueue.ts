@@ -100,7 +100,7 @@ export const days = Type.Integer({
   description: 'For how many days posts and comments count as new, and until the end of the hour',
 })
 
-/** How many days back decisions are counted. */
+/** Days whose decisions are counted, up to now. */
 const WEEK = 7
 
 const sinceOf = (hour: Date, given: number): string => new Date(hour.getTime() - given * DAY_MS).toISOString()

@@ -6,10 +6,10 @@ const MAX_TERMS = 16
 /** Pairs of letters of one term. */
 const MAX_PAIRS = 16
 
-/** The index entries that match a word. */
+/** Matches index entries. */
 export interface Token {
   text: string
-  /** Whether it only begins so. */
+  /** Whether `text` is a prefix of the entries. */
   isStart: boolean
 }
 
