@@ -7,6 +7,7 @@ import { labelWith } from '../parts/count.js'
 import { Empty } from '../parts/empty.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
+import { postAt } from './posts.js'
 
 const postOf = (view: View): string => links.post(view.params.slug ?? '')
 
@@ -50,7 +51,7 @@ export const voters = page({
   cache: 'actor',
   isUnlisted: true,
   async load(view) {
-    const { post } = await view.call(posts.show, { id: view.params.slug })
+    const post = await postAt(view)
     const { votes } = await view.call(service.list, { post_id: post.postId, page: pageNumber(view), limit: 50 })
     return { post, votes }
   },
