@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { countFollowers, isFollower, listFollowers, putFollow, REASONS, type Follower } from '../db/follows.js'
+import type { PostView } from '../db/posts/row.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -7,7 +8,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
-import { visiblePost } from './lib/whichpost.js'
+import { keptPost, visiblePost } from './lib/whichpost.js'
 
 const inPost = { post_id: inPath('Id, slug or number of the post', 'post') }
 const subject = (ctx: Context, { post_id: given }: Record<string, unknown>) => visiblePost(ctx, given)
@@ -36,9 +37,9 @@ const choosing = (isFollowing: boolean) => ({
   input: fields(inPost),
   output: following,
   subject,
-  run: (ctx: Context, input: Record<string, unknown>) =>
+  run: (ctx: Context, _input: Record<string, unknown>, post: PostView) =>
     change(ctx, async (tx) => {
-      const { postId } = await subject(tx, input) // it may have been deleted or hidden since the first look-up
+      const { postId } = await keptPost(tx, post.postId) // it may have been deleted, hidden or merged since the first look-up
       const userId = await personOf(tx)
       await putFollow(tx.db, { postId, userId, isFollowing, at: tx.now().toISOString() })
       tx.record(isFollowing ? 'post.followed' : 'post.unfollowed', postId, undefined, userId)

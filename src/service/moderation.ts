@@ -21,7 +21,7 @@ import { personOf } from './lib/sessions.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { days, Item, itemShown } from './moderationqueue.js'
 import { removeIn as removePost } from './posts.js'
-import { postItself, postNotFound, visiblePost } from './lib/whichpost.js'
+import { keptPost, postItself, postNotFound, visiblePost } from './lib/whichpost.js'
 
 export { COUNTED, REASONS } from '../db/moderationqueue.js'
 export { count, list, type Item } from './moderationqueue.js'
@@ -222,7 +222,11 @@ export const reportPost = operation({
   input: fields({ post_id: inPath('Id, slug or number of the post', 'post'), reason }),
   output: Noted,
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  run: (ctx, input, { postId, title }) => report(ctx, { key: { postId }, title, reason: input.reason }),
+  run: (ctx, input, post) =>
+    report(ctx, input.reason, async (tx) => {
+      const { postId, title } = await keptPost(tx, post.postId)
+      return { key: { postId }, title }
+    }),
 })
 
 export const reportComment = operation({
@@ -240,17 +244,25 @@ export const reportComment = operation({
   }),
   output: Noted,
   subject: shownComment,
-  run: (ctx, input, { id, title }) => report(ctx, { key: { commentId: id }, title, reason: input.reason }),
+  run: (ctx, input, { id, title }) =>
+    report(ctx, input.reason, async (tx) => {
+      if (!(await lockComment(tx.db, id))) throw commentNotFound(id)
+      return { key: { commentId: id }, title }
+    }),
 })
 
-/** The answer is the same for a second report, which changes nothing. */
+/**
+ * The answer is the same for a second report, which changes nothing. `keep` returns what is reported, which nobody may
+ * delete or merge before the transaction ends.
+ */
 const report = (
   ctx: Context,
-  { key, title, reason: given }: { key: ItemKey; title: string; reason?: string | null | undefined },
+  given: string | null | undefined,
+  keep: (tx: Change) => Promise<{ key: ItemKey; title: string }>,
 ) =>
   change(ctx, async (tx) => {
+    const { key, title } = await keep(tx)
     const report = { reportId: newId(), ...key, userId: await personOf(tx), reason: given || null, createdAt: ctx.now().toISOString() } // prettier-ignore
-    if ('commentId' in key && !(await lockComment(tx.db, key.commentId))) throw commentNotFound(key.commentId)
     if (await putReport(tx.db, report))
       tx.record('postId' in key ? 'post.reported' : 'comment.reported', 'postId' in key ? key.postId : key.commentId, title) // prettier-ignore
     return { noted: true }

@@ -54,8 +54,10 @@ describe.each(engines)('a merge on %s', (engine) => {
   it.each([
     ['vote', 'POST /votes', {}],
     ['comment', 'POST /posts/ID/comments', { body: 'Me too' }],
-  ] as const)('gets a %s that was on its way to the merged post', async (_what, line, body) => {
-    const { site, people, write, countOf } = await makeWorld(engine)
+    ['follower', 'PUT /posts/ID/follow', {}],
+    ['report', 'POST /posts/ID/report', { reason: 'Spam' }],
+  ] as const)('gets a %s that was on its way to the merged post', async (what, line, body) => {
+    const { site, people, write, countOf, following } = await makeWorld(engine)
     const [other, stays] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]
     const beside = await connect(site.databaseUrl)
     cleanup(() => beside.destroy())
@@ -71,13 +73,21 @@ describe.each(engines)('a merge on %s', (engine) => {
     })
     expect((await answering)?.status).toBeLessThan(300)
     const { commentsCount } = (await site.call(posts.show, { id: stays.postId })).post
-    expect((await countOf(stays)) + commentsCount).toBe(3)
-    for (const [table, column] of [
-      ['votes', 'postId'],
-      ['comments', 'post_id'],
+    const reports = await site.db.selectFrom('reports').select('postId').execute()
+    expect({
+      vote: (await countOf(stays)) === 3,
+      comment: commentsCount === 1,
+      follower: await following(2, stays),
+      report: reports.some(({ postId }) => postId === stays.postId),
+    }).toMatchObject({ [what]: true })
+    for (const [table, column, userId] of [
+      ['votes', 'postId', 'userId'],
+      ['comments', 'post_id', 'author_id'],
+      ['follows', 'postId', 'userId'],
+      ['reports', 'postId', 'userId'],
     ] as const)
       // prettier-ignore
-      expect(await site.db.selectFrom(table).selectAll().where(column as 'postId', '=', other.postId).execute()).toEqual([])
+      expect(await site.db.selectFrom(table).selectAll().where(column as 'postId', '=', other.postId).where(userId as 'userId', '=', String(people[2]?.userId)).execute()).toEqual([])
     expect(await miscounts(site.db)).toEqual([])
   })
 
