@@ -85,7 +85,12 @@ export const historyColumns: Column<Move>[] = [
     drop: 0,
   },
   { head: 'OF', field: 'kind', text: (move) => move.kind, drop: 0 },
-  { head: 'FROM', field: 'from.name', text: (move) => move.from?.name ?? '', drop: 0 },
+  {
+    head: 'FROM',
+    field: 'from.name',
+    text: ({ from, merged }) => (merged ? `#${merged.number}` : (from?.name ?? '')),
+    drop: 0,
+  },
   { head: 'TO', field: 'to.name', text: (move) => move.to?.name ?? '', drop: 0 },
   { head: 'MESSAGE', field: 'comment_id', text: (move) => move.comment_id ?? '', drop: 1, short: true, ifAny: true },
   {

@@ -167,7 +167,7 @@ export function register(group: Command, cli: Cli): void {
         id: ({ movedAt }) => movedAt,
         rows: (answer): readonly Move[] => answer.history,
         list: true,
-        empty: () => 'The post was never moved.',
+        empty: () => 'The post was never moved, and nothing was merged into it.',
       },
     },
     cli,

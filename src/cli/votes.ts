@@ -5,10 +5,27 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import { postNamed } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
+import { ago } from './lib/texts/age.js'
 
 const columns: Column<Vote>[] = [
   { head: 'NAME', field: 'user.name', text: ({ user }) => user.name, drop: 1 },
   { head: 'USER NAME', field: 'user.username', text: ({ user }) => user.username, drop: 0, whole: true },
+  {
+    head: 'AGE',
+    field: 'createdAt',
+    text: (vote) => vote.createdAt ?? '',
+    shown: (vote, _paint, now) => (vote.createdAt === undefined ? '' : ago(vote.createdAt, now)),
+    drop: 1,
+    ifAny: true,
+  },
+  {
+    head: 'THROUGH',
+    field: 'through.number',
+    text: ({ through }) => (through ? String(through.number) : ''),
+    shown: ({ through }) => (through ? `#${through.number}` : ''),
+    drop: 1,
+    ifAny: true,
+  },
   { head: 'USER ID', field: 'user.userId', text: ({ user }) => user.userId },
   { head: 'ID', field: 'voteId', text: (vote) => vote.voteId, drop: 2, whole: true },
 ]

@@ -6,15 +6,20 @@ import { rowsForEach } from './dialect.js'
 import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 
+/** A vote, its user, and the post that it was cast on if that one was merged. */
+export type ListedVote = Awaited<ReturnType<typeof listVotes>>[number]
 /** A vote and its user. */
-export type Voter = Awaited<ReturnType<typeof listVotes>>[number]
+export type Voter = Omit<ListedVote, 'throughNumber' | 'throughTitle' | 'throughDisplay'>
 
 const voters = (db: Db) =>
   db
     .selectFrom('votes')
     .innerJoin('users', 'users.userId', 'votes.userId')
+    .leftJoin('posts as through', 'through.postId', 'votes.fromPostId')
+    .leftJoin('boards', 'boards.boardId', 'through.boardId')
     .selectAll('votes')
     .select(['users.name', 'users.username', 'users.avatar'])
+    .select(['through.number as throughNumber', 'through.title as throughTitle', 'boards.display as throughDisplay'])
 
 const orderOf = ({ created: direction }: Sorting) =>
   ({ by: ['createdAt', 'voteId'], direction, table: 'votes' }) as const
@@ -85,7 +90,7 @@ export const votesOf = (db: Db, userId: string, postIds: readonly string[]): Pro
         { votes: postIds },
       )
 
-export const findVote = (db: Db, voteId: string): Promise<Voter | undefined> =>
+export const findVote = (db: Db, voteId: string): Promise<ListedVote | undefined> =>
   voters(db).where('votes.voteId', '=', asStored(voteId)).executeTakeFirst()
 
 export const votesAfter = async (db: Db, filter: VoteFilter & Sorting, vote: VoteRow): Promise<number> =>

@@ -173,7 +173,7 @@ export const list = operation({
   },
 })
 
-function toMerged(ctx: CachedContext, row: MergedView): Merged {
+export function toMerged(ctx: CachedContext, row: MergedView): Merged {
   const { postId, number, title, slug, contentMarkdown, createdAt, mergedAt, mergedBy } = row
   const person = (userId: string | null, of: 'author' | 'merger') =>
     authorOf(ctx, { userId, name: row[`${of}Name`], username: row[`${of}Username`], avatar: row[`${of}Avatar`] })

@@ -16,8 +16,9 @@ import {
   votesAfter,
   votesOf,
   type VoteFilter,
-  type Voter,
+  type ListedVote,
 } from '../db/votes.js'
+import { can } from './lib/access.js'
 import { avatarOf } from './lib/avatars.js'
 import { change, type Change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
@@ -31,13 +32,23 @@ import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 import { keptPost, visiblePost } from './lib/whichpost.js'
 
-const Vote = Type.Object({ voteId: Type.String({ format: 'uuid' }), user: PublicUser })
+const Vote = Type.Object({
+  voteId: Type.String({ format: 'uuid' }),
+  user: PublicUser,
+  createdAt: Type.Optional(Type.String({ format: 'date-time', description: 'In the list of votes alone' })),
+  through: Type.Optional(
+    Type.Object(
+      { postId: Type.String({ format: 'uuid' }), number: Type.Integer(), title: Type.String() },
+      { description: 'The post where the vote was cast, if it was merged into this one, and you may see it' },
+    ),
+  ),
+})
 export type Vote = Type.Static<typeof Vote>
 
 const postId = Type.String({ description: 'Id, slug or number of the post', names: 'post' })
 const inPost = inPath('Id, slug or number of the post', 'post')
 
-const VOTES: Listing<Voter> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 20 }
+const VOTES: Listing<ListedVote> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 20 }
 
 export const list = operation({
   id: 'votes.list',
@@ -187,7 +198,16 @@ async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
   return voters ?? { votes: [], votesCount: 0 }
 }
 
-const toVote = (ctx: CachedContext, { voteId, ...user }: Voter): Vote => ({ voteId, user: publicUser(ctx, user) })
+function toVote(ctx: CachedContext, vote: ListedVote): Vote {
+  const { voteId, createdAt, fromPostId: postId, throughNumber: number, throughTitle: title, throughDisplay, ...user } = vote // prettier-ignore
+  const isShown = throughDisplay !== 0 || can(ctx.actor, 'board:read')
+  return {
+    voteId,
+    user: publicUser(ctx, user),
+    createdAt,
+    ...(postId !== null && number !== null && title !== null && isShown && { through: { postId, number, title } }),
+  }
+}
 
 const publicUser = (
   ctx: CachedContext,

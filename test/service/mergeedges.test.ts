@@ -91,6 +91,40 @@ describe.each(engines)('a merge on %s', (engine) => {
     expect(await miscounts(site.db)).toEqual([])
   })
 
+  it('is in the history of the post that stays, and its votes name the post where they were cast', async () => {
+    const { site, as, write, merge, unmerge } = await makeWorld(engine)
+    const { board } = await site.call(boards.create, { name: 'Team', display: false })
+    const [other, hidden, stays] = [
+      await write(0, 'Night theme'),
+      await write(1, 'Secret'),
+      await write(2, 'Dark mode'),
+    ]
+    await as(3)(votes.add, { postId: other.postId })
+    const seen = async (token?: string) => {
+      const { body } = await site.http(`GET /posts/${stays.number}/history`, { token })
+      const { votes: page } = (await site.http(`GET /posts/${stays.number}/votes`, { token })).body
+      const through = page.results.map(({ through: post }: { through?: { number: number } }) => post?.number ?? null)
+      return { merged: body.history.map(({ merged }: { merged: { number: number } }) => merged.number), through }
+    }
+    const alone = { merged: [], through: [null] }
+    expect(await seen()).toEqual(alone)
+    await merge(stays, other, hidden)
+    const all = { merged: [hidden.number, other.number], through: [other.number, null, hidden.number, other.number] }
+    const { token: owner } = await site.member(['board:read', 'post:update'])
+    const sorted = ({ merged, through }: typeof all) => ({
+      merged: merged.toSorted((a, b) => a - b),
+      through: through.toSorted((a, b) => (a ?? 0) - (b ?? 0)),
+    })
+    expect(sorted(await seen())).toEqual(sorted(all))
+    await site.db.updateTable('posts').set({ boardId: board.boardId }).where('postId', '=', hidden.postId).execute()
+    expect(sorted(await seen())).toEqual(sorted({ merged: [other.number], through: [other.number, null, null, other.number] })) // prettier-ignore
+    expect(sorted(await seen(owner))).toEqual(sorted(all))
+    const [{ merged: named, from, to, movedBy }] = (await site.http(`GET /posts/${stays.number}/history`, { token: owner })).body.history // prettier-ignore
+    expect({ named, from, to, movedBy }).toMatchObject({ named: { title: expect.any(String) }, from: null, to: null, movedBy: null }) // prettier-ignore
+    await unmerge(other, hidden)
+    expect(await seen()).toEqual(alone)
+  })
+
   it('does not let somebody unfollow the post that stays because they left the other', async () => {
     const { as, write, merge, following } = await makeWorld(engine)
     const [other, stays] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]

@@ -93,7 +93,7 @@ describe.each(engines)('votes on %s', (engine) => {
       expect(body.votes.results.map((vote: { user: { userId: string } }) => vote.user.userId).slice(0, 4)).toEqual(
         people,
       )
-      expect(Object.keys(body.votes.results[0])).toEqual(['voteId', 'user'])
+      expect(Object.keys(body.votes.results[0])).toEqual(['voteId', 'user', 'createdAt'])
       expect(Object.keys(body.votes.results[0].user)).toEqual(['userId', 'name', 'username', 'avatar'])
       expect(body.votes).toMatchObject({
         total_count: 5,

@@ -6,7 +6,7 @@ import { BoardSwatch, StatusSwatch } from './chip.js'
 import { nameOf } from './person.js'
 import { Time } from './time.js'
 
-/** Through which roadmaps and boards a post went, oldest first. */
+/** Through which roadmaps and boards a post went, and what was merged into it, oldest first. */
 export const History = ({ view, slug, moves }: { view: View; slug: string; moves: readonly Move[] }) =>
   moves.length === 0 ? null : (
     <details class="history">
@@ -37,7 +37,8 @@ export const History = ({ view, slug, moves }: { view: View; slug: string; moves
   )
 
 /** A whole sentence, because languages order its parts differently. */
-function sentenceOf({ t }: View, { kind, from, to }: Move): string {
+function sentenceOf({ t }: View, { kind, from, to, merged }: Move): string {
+  if (kind === 'merge') return t('history.merged', { number: merged?.number ?? 0, title: isolated(merged?.title) })
   if (!from && !to) return t(kind === 'roadmap' ? 'post.noRoadmap' : 'post.noBoard') // of one that is deleted
   const what = from && to ? 'moved' : to ? 'added' : 'removed'
   return t(`history.${kind}.${what}`, { from: isolated(from?.name), to: isolated(to?.name) })

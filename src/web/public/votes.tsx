@@ -1,5 +1,6 @@
 import * as service from '../../service/votes.js'
 import { pageNumber, within } from '../kit/addresses.js'
+import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import { action, page, type Fields, type Flash, type Outcome, type View } from '../kit/page.js'
 import * as posts from '../../service/posts.js'
@@ -7,6 +8,7 @@ import { labelWith } from '../parts/count.js'
 import { Empty } from '../parts/empty.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
+import { Time } from '../parts/time.js'
 import { postAt } from './posts.js'
 
 const postOf = (view: View): string => links.post(view.params.slug ?? '')
@@ -68,9 +70,15 @@ export const voters = page({
           <Empty title={t(votes.total_count === 0 ? 'voters.none' : 'voters.hidden')} />
         ) : (
           <ul class="people">
-            {votes.results.map(({ user }) => (
+            {votes.results.map(({ user, createdAt, through }) => (
               <li>
-                <Person view={view} person={user} />
+                <Person view={view} person={user} />{' '}
+                <span class="soft">
+                  {createdAt === undefined ? null : <Time view={view} at={createdAt} />}
+                  {through
+                    ? ` ${t('voters.through', { number: through.number, title: isolated(through.title) })}`
+                    : null}
+                </span>
               </li>
             ))}
           </ul>
