@@ -50,3 +50,21 @@ it('a post is merged by a form, its addresses lead to the other one, and its tex
   expect((await get(from)).text).toContain('Please')
   expect((await get(to)).text).not.toContain('Please')
 })
+
+it('a post is merged from its page for the team, which leads to the one of the post that stays', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const token = await site.owner()
+  const { post: other } = await site.call(posts.create, { title: 'Dark theme' })
+  const { post: stays } = await site.call(posts.create, { title: 'Dark mode' })
+  const team = `/dashboard/posts/${other.slug}`
+  const cookie = `feedbackctl=${token}`
+  const link = /href="([^"]*[/]merge[?][^"]*)"/.exec((await site.http(`GET /${team}`, { headers: { cookie } })).text)?.[1] ?? '' // prettier-ignore
+  expect(link).toBe(`/posts/${other.slug}/merge?${new URLSearchParams({ to: team }).toString()}`)
+  expect((await site.http(`GET /${link}`, { headers: { cookie } })).text).toMatch(
+    new RegExp(`href="${team}"[^>]*>Cancel`),
+  )
+  const { status, headers } = await site.http(`POST //posts/${other.slug}/merge`, { headers: { ...FORM, cookie }, body: new URLSearchParams({ into: String(stays.number), to: team }).toString() }) // prettier-ignore
+  expect([status, headers.location]).toEqual([303, expect.stringMatching(`^/dashboard/posts/${stays.number}[?]done=merged&undo=`)]) // prettier-ignore
+  const landed = await site.http(`GET /${String(headers.location)}`, { headers: { cookie } })
+  expect(landed.headers.location).toContain(`/dashboard/posts/${stays.slug}?done=merged&undo=`)
+})

@@ -1,4 +1,5 @@
 import * as comments from '../../service/comments.js'
+import { merge } from '../../service/merges.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
 import { CommentForm } from '../parts/commentform.js'
@@ -95,6 +96,7 @@ function Tools({ view, post: { slug, may }, hasUpdates }: { view: View; post: Da
         </a>
       ) : null}
       {hasUpdates ? <a href={href(`${links.post(slug)}/update${to}`)}>{t('update.post')}</a> : null}
+      {view.may(merge) ? <a href={href(`${links.post(slug)}/merge${to}`)}>{t('action.merge')}</a> : null}
       {may.includes('delete') ? (
         <a href={href(pathOf(view, slug, '/delete'))} data-key="#">
           {t('action.delete')}

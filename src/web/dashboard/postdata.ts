@@ -63,7 +63,8 @@ async function neighboursOf(view: LiveView, postId: string) {
 export async function load(view: LiveView) {
   const { slug = '' } = view.params
   const { post } = await view.call(posts.show, { id: slug })
-  if (post.slug !== slug && !view.form.error) throw new Redirect(pathOf(view, post.slug))
+  if (post.slug !== slug && !view.form.error)
+    throw new Redirect(view.url.replace(/^\/dashboard\/posts\/[^/?]+/i, () => links.teamPost(post.slug)))
   const named = { post_id: post.postId }
   const list = await view.call(comments.list, { ...named, page: pageNumber(view), limit: COMMENTS })
   if (list.total_count > 0 && pageNumber(view) > list.total_pages)

@@ -1,10 +1,11 @@
 import * as service from '../../service/merges.js'
 import * as posts from '../../service/posts.js'
 import { AppError, type ErrorCode } from '../../core/errors.js'
+import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
 import { action, page, Redirect } from '../kit/page.js'
-import { Field, Form, Submit, Summary } from '../parts/form.js'
+import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Refused } from '../parts/refused.js'
 import { postAt } from './posts.js'
 
@@ -28,6 +29,7 @@ export const mergePost = page({
         <Summary view={view} />
         <p>{t('merge.what', { count: post.voters.votesCount })}</p>
         <Form view={view} to={`${links.post(post.slug)}/merge`}>
+          <Hidden name="to" value={cameFrom(view)} />
           <Refused view={view} of={service.merge} />
           {found.length > 0 ? (
             <fieldset>
@@ -51,7 +53,7 @@ export const mergePost = page({
           />
           <div class="buttons">
             <Submit>{t('merge.send')}</Submit>
-            <a class="button plain" href={view.href(links.post(post.slug))}>
+            <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
               {t('form.cancel')}
             </a>
           </div>
@@ -87,7 +89,8 @@ export const merge = action({
   },
   input: ({ params }, form) => inputOf(params.slug, form),
   done: (view, { undo }, form) => ({
-    to: links.post(inputOf(view.params.slug, form).into),
+    // From the page of the team to that of the post that stays
+    to: (cameFrom(view) === undefined ? links.post : links.teamPost)(inputOf(view.params.slug, form).into),
     flash: 'merged',
     undo: undo?.undo_id,
   }),
