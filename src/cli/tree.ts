@@ -165,6 +165,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./status.js'),
   },
   {
+    name: 'healthcheck',
+    summary: 'Check that the server answers, for containers and monitors',
+    group: OPERATION,
+    load: () => import('./healthcheck.js'),
+  },
+  {
     name: 'mail',
     summary: 'Test the mail settings, and manage waiting mail',
     group: OPERATION,

@@ -51,7 +51,16 @@ describe.each(engines)('the fields of rows on %s', (engine) => {
   it('of a command that is no operation are known too, before anything is done', async () => {
     const run = await filled(engine)
     const changing = ['owner link', 'secret new --yes', 'secret rotate', 'backup create', 'backup prune --yes', 'restore x', 'rollback --yes', 'db copy x y', 'mail test', 'mail queue retry --all', 'doctor --fix --yes'] // prettier-ignore
-    const reading = ['backup list', 'status', 'config list', 'whoami', 'mail preview', 'mail queue list', 'doctor']
+    const reading = [
+      'backup list',
+      'status',
+      'config list',
+      'whoami',
+      'mail preview',
+      'mail queue list',
+      'doctor',
+      'healthcheck',
+    ]
     const state = async () => [(await run('backup list --json')).stdout, (await run('events list --json')).stdout]
     const before = await state()
     for (const args of [...changing, ...reading.filter((each) => each !== 'backup list')]) {

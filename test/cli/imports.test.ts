@@ -24,6 +24,7 @@ const TABLE = ['chalk', 'cli-table3']
 it.each([
   ['--version', [...SERVER, ...DATABASE, ...TABLE, 'commander']],
   ['--help', [...SERVER, ...DATABASE, ...TABLE]],
+  ['healthcheck', [...SERVER, 'kysely', 'typebox', ...TABLE]],
   ['boards list --help', [...SERVER, 'better-sqlite3', ...TABLE]],
   ['boards list', [...SERVER, ...TABLE]],
   ['boards list --json', [...SERVER, ...TABLE]],
