@@ -3,13 +3,14 @@ import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
-import { contents, fromFile, NOTHING } from './core/configfiles.js'
+import { fromFile, NOTHING } from './core/configfiles.js'
 import { withContext } from './core/contexts.js'
 import { AppError } from './core/errors.js'
 import { guess } from './core/guesses.js'
 import { limitNames, rateOf, type Rates } from './core/limits.js'
 import { flagOf, isSecret, keys, settings, variableOf, type Key } from './core/settings.js'
 import { placeOf, type Attempt, type Contexts, type Layer, type Origin } from './core/sources.js'
+import { valueOfFile } from './core/valuefiles.js'
 
 /**
  * The settings as environment variables of a child process of this program, which then reads no configuration file.
@@ -137,9 +138,10 @@ function fromFlags(flags: Sources['flags'], cwd: string, attempt: Attempt): Laye
     // An unset variable of a script must not select another site
     if (value === '' || file === '')
       throw new AppError('USAGE', `--${flag}${value === '' ? '' : '-file'} is empty. Give a value, or leave it out.`)
+    if (value && file) throw new AppError('USAGE', `--${flag} and --${flag}-file set the same value. Give only one.`)
     if (value) layer.set(key, { value, origin: `--${flag}` })
     else if (file)
-      layer.set(key, { value: contents(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
+      layer.set(key, { value: valueOfFile(path.resolve(cwd, file), `--${flag}-file`), origin: `--${flag}-file` })
   }
   for (const key of keys) attempt(() => read(key))
   return layer
@@ -154,9 +156,9 @@ function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
     if (value && file)
       throw new AppError('CONFIG_INVALID', `Both ${variable} and ${variable}_FILE are set. Unset one of them.`)
     if (value) layer.set(key, { value, origin: variable })
-    else if (file) layer.set(key, { value: contents(file, `${variable}_FILE`), origin: `${variable}_FILE` })
+    else if (file) layer.set(key, { value: valueOfFile(file, `${variable}_FILE`), origin: `${variable}_FILE` })
     else if (credential && existsSync(credential))
-      layer.set(key, { value: contents(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
+      layer.set(key, { value: valueOfFile(credential, 'CREDENTIALS_DIRECTORY'), origin: `systemd credential ${key}` })
   }
   for (const key of keys) attempt(() => read(key))
   return layer

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import type { TomlError } from 'smol-toml'
 import { AppError } from './errors.js'
 import { didYouMean, likely } from './guesses.js'
@@ -6,6 +6,7 @@ import { keys, settings } from './settings.js'
 import { placeOf, type Attempt, type Contexts, type Layer } from './sources.js'
 import { lineOfKey } from './tomllines.js'
 import { readTrusted } from './trust.js'
+import { reading, textOfFile } from './valuefiles.js'
 
 interface ConfigFile {
   file: string
@@ -94,7 +95,7 @@ function meantKey(name: string): string | undefined {
 
 /** Where somebody chose the file, they have to know that it is not obeyed. A device or a pipe is what the shell made. */
 function textOf({ file, kind }: ConfigFile): ReturnType<typeof readTrusted> {
-  if (kind === 'chosen' && !statSync(file).isFile()) return { text: contents(file, '--config') }
+  if (kind === 'chosen' && !statSync(file).isFile()) return { text: textOfFile(file, '--config', 'configuration') }
   const found = reading(file, 'the configuration file', () => readTrusted(file))
   if (kind === 'chosen' && 'problem' in found)
     throw new AppError('CONFIG_INVALID', `The configuration file ${file} is not obeyed: ${found.problem}.`)
@@ -120,18 +121,3 @@ const flattened = (table: Table, prefix = ''): [string, unknown][] =>
   Object.entries(table).flatMap(([name, value]) =>
     isTable(value) ? flattened(value, `${prefix}${name}.`) : [[prefix + name, value] as [string, unknown]],
   )
-
-/** The text of a file without its last line break. CONFIG_INVALID names the origin, which named the file. */
-export const contents = (file: string, origin: string): string =>
-  reading(file, origin, () => readFileSync(file, 'utf8').replace(/\r?\n$/, ''))
-
-function reading<T>(file: string, origin: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    throw new AppError(
-      'CONFIG_INVALID',
-      `Cannot read ${file}, named by ${origin}: ${(error as { code?: string }).code ?? 'unknown reason'}.`,
-    )
-  }
-}

@@ -485,16 +485,6 @@ describe('feedbackctl config', () => {
     writeFileSync(path.join(machine.folder, 'feedbackctl.toml'), text)
     expect(await machine.run('config list')).toMatchObject({ code: 2, stderr: expect.stringMatching(message) })
   })
-
-  it('refuses a variable and its _FILE form together', async () => {
-    const machine = await makeMachine('sqlite')
-    expect(
-      await machine.run('config list', { env: { FEEDBACKCTL_SECRET: 'x'.repeat(20), FEEDBACKCTL_SECRET_FILE: '/x' } }),
-    ).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('Both FEEDBACKCTL_SECRET and'),
-    })
-  })
 })
 
 describe('feedbackctl demo', () => {
