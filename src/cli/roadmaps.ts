@@ -13,6 +13,7 @@ const columns: Column<Roadmap>[] = [
   { head: 'POSITION', field: 'index', text: (roadmap) => String(roadmap.index), right: true, drop: 2 },
   { head: 'NAME', field: 'name', text: (roadmap) => roadmap.name, drop: 0 },
   { head: 'URL', field: 'url', text: (roadmap) => roadmap.url, id: (roadmap) => roadmap.id, drop: 0, whole: true },
+  { head: 'KIND', field: 'kind', text: (roadmap) => roadmap.kind, drop: 1 },
   {
     head: 'COLOR',
     field: 'color',
@@ -71,7 +72,7 @@ export function register(group: Command, cli: Cli): void {
   add(roadmaps.show, { usage: 'show <url:roadmap>', examples: ['roadmaps show planned'], output: one })
   add(roadmaps.create, {
     usage: 'create <name>',
-    examples: ['roadmaps create Planned --color 1d4ed8'],
+    examples: ['roadmaps create Planned --color 1d4ed8', 'roadmaps create "Not now" --kind declined'],
     output: one,
     input: { defaults: { display: true }, switches }, // over HTTP the default is private, by contract
     lines: 'alone',

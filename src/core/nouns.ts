@@ -102,7 +102,7 @@ export const NOUNS = {
     isSubject: true,
     unknown: 'UNKNOWN_ROADMAP',
     verbs: ['created', 'updated', 'deleted', 'moved'],
-    details: { name: 'text', url: 'text', color: 'text', display: 'flag', index: 'number' },
+    details: { name: 'text', url: 'text', color: 'text', display: 'flag', kind: 'text', index: 'number' },
   },
   user: {
     table: 'users',

@@ -2,6 +2,7 @@ import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
+import { STATUS_KINDS } from '../core/statuskinds.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 import type { StoredFilter } from './views.js'
@@ -24,6 +25,11 @@ const official: Kind = { is: 'update or answer', fits: (value) => value === 'upd
 const notification: Kind = {
   is: 'a kind of notification',
   fits: (value) => KINDS_OF_NEWS.some((kind) => kind === value),
+}
+const status: Kind = {
+  is: 'open, planned, active, done or declined',
+  isRequired: true,
+  fits: (value) => STATUS_KINDS.some((kind) => kind === value),
 }
 const mail: Kind = { is: 'now, quiet or digest', fits: (value) => MAIL_WAYS.some((each) => each === value) }
 const ways: Kind = {
@@ -88,7 +94,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
   reviews: { reviewId: free, postId: free, commentId: free, decidedAt: time, editedAt: time, isOpen: flag },
-  roadmaps: { id: free, name: free, nameFolded: free, url: free, index: free, color: free, display: flag, created_at: time, updated_at: time },
+  roadmaps: { id: free, name: free, nameFolded: free, url: free, index: free, color: free, display: flag, kind: status, created_at: time, updated_at: time },
   role_permissions: { role_id: free, permission: free },
   roles: { id: free, name: free, description: free, isSystem: flag, require_totp: flag, created_at: time, updated_at: time },
   roles_users: { role_id: free, user_id: free },

@@ -3,7 +3,7 @@ import { isMissingTable } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
-export const NEWEST = '0053_own_mentions'
+export const NEWEST = '0054_status_kinds'
 
 /** The fingerprints of `triggers/`, checked by a test. A change of them needs a new migration, even an empty one. */
 export const TRIGGERS = { sqlite: '60967750af063767', postgres: 'dfece5323164506f' } as const

@@ -2,6 +2,7 @@ import type { Generated, Kysely, Selectable } from 'kysely'
 import type { DeliveryKind } from '../core/deliverykinds.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
 import type { DigestTime, MailWay } from '../core/notificationways.js'
+import type { StatusKind } from '../core/statuskinds.js'
 
 export type Db = Kysely<Tables>
 
@@ -169,6 +170,7 @@ export interface Tables {
     index: number
     color: string
     display: number
+    kind: Generated<StatusKind>
     created_at: string
     updated_at: string
   }

@@ -3,6 +3,7 @@ import { wordsOf } from '../core/catalogue.js'
 import { changeOf, changesOf, type Recorded } from '../core/details.js'
 import { asStored, newId } from '../core/ids.js'
 import { LANGUAGES } from '../core/language.js'
+import { guessedKind, STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
 import { searchKey } from '../core/text.js'
 import { lock } from '../db/counters.js'
 import { stateBefore } from '../db/details.js'
@@ -27,7 +28,7 @@ import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { policy, runs } from './lib/policies.js'
-import { fields, inPath } from './lib/schemas.js'
+import { fields, inPath, oneOf } from './lib/schemas.js'
 import { periodFields, periodFrom } from './lib/times.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
@@ -36,6 +37,8 @@ const roadmapPolicy = policy({
   delete: runs((): Gated => remove),
 })
 
+const KIND = 'What it says of its posts'
+
 export const Roadmap = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -43,6 +46,7 @@ export const Roadmap = Type.Object({
   color: Type.String({ description: 'Six hexadecimal digits' }),
   index: Type.Integer({ description: 'Roadmaps are shown in this order' }),
   display: Type.Boolean({ description: 'Public; otherwise only with roadmap:read' }),
+  kind: oneOf(STATUS_KINDS, { description: KIND }),
   created_at: Type.String({ format: 'date-time' }),
   may: roadmapPolicy.field,
 })
@@ -57,6 +61,7 @@ const noun = named<RoadmapRow>({
 })
 const { name, url, color, display, partial, visibility } = noun.fields
 const ROADMAPS: Listing<RoadmapRow> = { row: 'roadmap', rows: 'Roadmaps', id: 'id', size: 20, alias: true }
+const kindField = (description: string) => oneOf(STATUS_KINDS, { description })
 const id = Type.String({ description: 'Id or url of the roadmap', names: 'roadmap' })
 
 export const list = operation({
@@ -136,6 +141,7 @@ export const create = operation({
     color: Type.Optional({ ...color, description: 'Six hexadecimal digits (default: the next of a readable palette)' }),
     url: Type.Optional({ ...url, description: 'Slug in the address (default: derived from the name)' }),
     display: Type.Optional({ ...display, default: false }),
+    kind: Type.Optional(kindField(`${KIND} (default: guessed by the name)`)),
   }),
   output: Type.Object({ roadmap: Roadmap }),
   async run(ctx, input) {
@@ -145,12 +151,16 @@ export const create = operation({
     return change(ctx, async (tx) => {
       const others = await lockRoadmapOrder(tx.db)
       const columns = { ...row, ...noun.columns(input, others), index: (others.at(-1)?.index ?? 0) + 1 }
-      const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, url }))
+      const kind = input.kind ?? guessedKind(columns.name)
+      const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, kind, url }))
       tx.record('roadmap.created', roadmap.id, roadmap.name)
       return { roadmap: toRoadmap(ctx.actor, roadmap) }
     })
   },
 })
+
+/** What the usual roadmaps say, whatever language their names are in. */
+const USUAL_KINDS: readonly StatusKind[] = ['open', 'planned', 'active', 'done']
 
 /** Creates the usual roadmaps in a transaction, without those whose url there is already. */
 export async function usualRoadmaps({ siteLanguage }: Pick<Context, 'siteLanguage'>) {
@@ -166,7 +176,7 @@ export async function usualRoadmaps({ siteLanguage }: Pick<Context, 'siteLanguag
       const now = tx.now().toISOString()
       const row = { id: newId(), url: urls[at] ?? '', created_at: now, updated_at: now, index: first + created.length }
       const columns = noun.columns({ name: given, display: true }, [...rows, ...created])
-      const roadmap = await insertRoadmap(tx.db, { ...row, ...columns })
+      const roadmap = await insertRoadmap(tx.db, { ...row, ...columns, kind: USUAL_KINDS[at] ?? 'open' })
       if (!roadmap) continue
       created.push(roadmap)
       tx.record('roadmap.created', roadmap.id, roadmap.name)
@@ -206,6 +216,7 @@ export const update = operation({
       url: Type.Optional(url),
       color: Type.Optional(color),
       display: Type.Optional(display),
+      kind: Type.Optional(kindField(KIND)),
       partial,
       ifVersion,
     },
@@ -225,6 +236,7 @@ export const update = operation({
       if (before) assertVersion(input.ifVersion, changeable(before))
       const outcome = await updateRoadmap(tx.db, subject.id, {
         ...noun.changes(input, slug),
+        ...(input.kind !== undefined && { kind: input.kind }),
         updated_at: ctx.now().toISOString(),
       })
       const roadmap = await noun.updated(tx, slug, input.id, outcome)
@@ -235,7 +247,7 @@ export const update = operation({
 })
 
 /** What `update` sets. */
-const changeable = (row: Recorded<'roadmap'>) => [row.name, row.url, row.color, row.display]
+const changeable = (row: Recorded<'roadmap'>) => [row.name, row.url, row.color, row.display, row.kind]
 
 export const remove = operation({
   id: 'roadmaps.delete',
@@ -263,6 +275,7 @@ const toRoadmap = (actor: Actor, row: RoadmapRow): Roadmap => ({
   color: row.color,
   index: row.index,
   display: row.display === 1,
+  kind: row.kind,
   created_at: row.created_at,
   may: roadmapPolicy.may(actor, row),
 })

@@ -121,6 +121,7 @@ describe.each(engines)('every noun on %s', (engine) => {
       await step('roadmaps create Later --color b91c1c --json')
       await step('roadmaps move later --position 1 --json')
       await step('roadmaps update later --name Someday --display false')
+      await step('roadmaps update later --kind declined --json')
       await step('roadmaps delete later --yes')
       await step('roles create helpers --permissions post:update,post:destroy --json')
       await step('roles assign helpers --user eve@example.org --json')
@@ -320,7 +321,7 @@ describe('a command that will be refused', () => {
     const before = (await machine.run('events list --json')).stdout
     for (const [args, flags] of [
       ['boards update ideas', '--name, --url, --color, --view-voters, or --private'],
-      ['roadmaps update planned', '--name, --url, --color, or --private'],
+      ['roadmaps update planned', '--name, --url, --color, --private, or --kind'],
       [`posts update ${slug}`, '--title, --body, --board, --roadmap, or --message'],
       [`comments update x --post ${slug}`, '--body, --internal, or --spam'],
       ['roles update @everyone', '--name, --description, --permissions, or --require-totp'],

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { newId } from '../../src/core/ids.js'
 import { NOTIFICATION_WAYS, WAYS_OR_DEFAULT } from '../../src/core/notificationways.js'
 import { PERMISSIONS } from '../../src/core/permissions.js'
+import { STATUS_KINDS } from '../../src/core/statuskinds.js'
 import { pruneRowChanges } from '../../src/db/rowchanges.js'
 import { transaction } from '../../src/db/connect.js'
 import type { Db } from '../../src/db/tables.js'
@@ -153,6 +154,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     const { id, display } = draw(rows.roadmaps)
     return http('PATCH /roadmaps', { id, name: text, display: display === 0, partial })
   },
+  'roadmaps.update kind': ({ rows, draw }) =>
+    http('PATCH /roadmaps', { id: draw(rows.roadmaps).id, kind: draw(STATUS_KINDS), partial }),
   'roadmaps.move': ({ rows, draw }) =>
     http(`PUT /roadmaps/${draw(rows.roadmaps.slice(1)).id}/position`, { position: 1 }),
   'roadmaps.sort': ({ rows, draw }) => {

@@ -226,6 +226,17 @@ describe.each(engines)('the schema on %s', (engine) => {
     expect(former).toEqual([{ username: 'ada_k4q302cx' }, { username: 'user_x_k4q302cx' }])
   })
 
+  it('gives roadmaps that are there their kind, by the name and then by the url', async () => {
+    const { db } = await open()
+    await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo('0053_own_mentions')
+    const kinds = { 'Under review': 'open', Planned: 'planned', 'In progress': 'active', Complete: 'done', '🎉 Live!': 'done', "Won't do": 'declined', 'In Prüfung': 'open', 'In Arbeit': 'active', 'Nicht geplant': 'declined', 計画: 'planned', ['x'.repeat(50)]: 'open' } // prettier-ignore
+    for (const [index, name] of Object.keys(kinds).entries())
+      await db.insertInto('roadmaps').values({ id: newId(), name, nameFolded: name, url: name === '計画' ? 'coming-soon' : `${index}`, index, color: '', display: 1, created_at: '', updated_at: '' }).execute() // prettier-ignore
+    await migrate(db)
+    const rows = await db.selectFrom('roadmaps').select(['name', 'kind']).execute()
+    expect(Object.fromEntries(rows.map(({ name, kind }) => [name, kind]))).toEqual(kinds)
+  })
+
   it('is rejected if a newer version has migrated it', async () => {
     const { db } = await open({ bare: false })
     await sql`insert into kysely_migration (name, timestamp) values ('9999_future', '2030')`.execute(db)

@@ -39,6 +39,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0051_quiet_hours': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
   '0052_old_notifications': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
   '0053_own_mentions': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
+  '0054_status_kinds': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
 }
 
 /** What triggers compute, and nothing recounts. */

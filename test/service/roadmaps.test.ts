@@ -29,6 +29,52 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     expect(next?.color).toBe(colors[1])
   })
 
+  it('have a kind, which a change keeps unless it names another, and the log says so', async () => {
+    const site = await makeSite(engine)
+    const { roadmap } = await site.call(roadmaps.create, { name: 'Not now', kind: 'declined' })
+    expect(roadmap).toMatchObject({ kind: 'declined' })
+    const change = async (input: object) =>
+      (await site.call(roadmaps.update, { id: roadmap.id, partial: true, ...input })).roadmap.kind
+    expect(await change({ name: 'Done' })).toBe('declined')
+    const before = (await site.call(roadmaps.show, { url: 'not-now' })).version
+    expect(await change({ kind: 'done' })).toBe('done')
+    const stale = failure(change({ kind: 'open', ifVersion: before }))
+    expect((await stale).code).toBe('CONTENT_CHANGED')
+    expect((await site.call(roadmaps.list, { visibility: ['private'] })).roadmaps[0]?.kind).toBe('done')
+    const last = await site.db.selectFrom('events').select('details').orderBy('id', 'desc').limit(1).executeTakeFirst()
+    expect(JSON.parse(last?.details ?? '')).toEqual([{ field: 'kind', before: 'declined', after: 'done' }])
+  })
+
+  it.each([
+    ['en', ['Under review', 'Planned', 'In progress', 'Complete']],
+    ['de', ['In Prüfung', 'Geplant', 'In Arbeit', 'Fertig']],
+  ] as const)('have the kinds of their names, the usual ones in "%s" too', async (siteLanguage, usual) => {
+    const site = await makeSite(engine, { siteLanguage })
+    const { roadmaps: made } = await site.call(roadmaps.createUsual, {})
+    expect(made.map(({ name, kind }) => [name, kind])).toEqual(
+      usual.map((name, at) => [name, ['open', 'planned', 'active', 'done'][at]]),
+    )
+    for (const [at, name] of usual.entries())
+      expect((await site.call(roadmaps.create, { name })).roadmap.kind).toBe(made[at]?.kind)
+  })
+
+  it.each([
+    ['🚀 Shipped', 'done'],
+    ['RELEASED in v2', 'done'],
+    ['Unreleased', 'open'],
+    ["Won't do", 'declined'],
+    ['Won’t fix', 'declined'],
+    ['Nicht geplant', 'declined'],
+    ['Not started', 'open'],
+    ['Up next', 'planned'],
+    ['Started', 'active'],
+    ['計画中', 'open'],
+    ['?', 'open'],
+  ])('takes %s for %s', async (name, kind) => {
+    const site = await makeSite(engine)
+    expect((await site.call(roadmaps.create, { name })).roadmap.kind).toBe(kind)
+  })
+
   describe('GET /roadmaps', () => {
     it('answers the public ones by index, with exactly the fields of the contract', async () => {
       const site = await makeSite(engine)
@@ -45,6 +91,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
           color: now!.color,
           index: 1,
           display: true,
+          kind: 'open',
           created_at: '2026-03-02T10:00:00.000Z',
           may: [],
         },
@@ -55,6 +102,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
           color: later!.color,
           index: 2,
           display: true,
+          kind: 'open',
           created_at: '2026-03-02T10:00:00.000Z',
           may: [],
         },
@@ -185,6 +233,7 @@ describe.each(engines)('roadmaps on %s', (engine) => {
         color: expect.stringMatching(/^[0-9a-f]{6}$/),
         index: 1,
         display: false,
+        kind: 'open',
         created_at: '2026-03-02T10:00:00.000Z',
         may: [],
       })
@@ -215,6 +264,11 @@ describe.each(engines)('roadmaps on %s', (engine) => {
       [{ color: 'fff' }, 'ROADMAP_COLOR_HEX_LENGTH'],
       [{ color: 'gggggg' }, 'ROADMAP_COLOR_HEX_CHAR'],
       [{ display: 1 }, 'BOOLEAN_EXPECTED'],
+      [{ kind: 'Done' }, 'UNKNOWN_CHOICE'],
+      [{ kind: 'x'.repeat(100_000) }, 'UNKNOWN_CHOICE'],
+      [{ kind: '' }, 'UNKNOWN_CHOICE'],
+      [{ kind: null }, 'STRING_EXPECTED'],
+      [{ kind: ['done'] }, 'STRING_EXPECTED'],
       [{ url: '🎉' }, 'ROADMAP_URL_MISSING'],
       [{ index: 1 }, 'UNKNOWN_FIELD'],
     ])('refuses %j and changes nothing', async (body, code) => {

@@ -86,7 +86,13 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const form = { name: 'Done', url: 'done', color: '15803d', display: 'true' }
     await send(site, '/dashboard/roadmaps/complete/settings', token, form)
     await send(site, '/dashboard/roadmaps/new', token, { name: 'Maybe', url: '', color: '' })
-    expect((await site.call(roadmaps.show, { url: 'maybe' })).roadmap.display, 'not chosen').toBe(false)
+    expect((await site.call(roadmaps.show, { url: 'maybe' })).roadmap).toMatchObject({ display: false, kind: 'open' })
+    await send(site, '/dashboard/roadmaps/maybe/settings', token, { name: 'Maybe', url: 'maybe', kind: 'declined' })
+    expect((await get(site, '/dashboard/roadmaps/maybe/settings', token)).text).toContain('<option value="declined" selected') // prettier-ignore
+    expect((await get(site, '/dashboard/roadmaps', token)).text).toContain('Declined')
+    await send(site, '/dashboard/roadmaps/maybe/settings', token, { name: 'Maybe', url: 'maybe', kind: 'never' })
+    expect((await site.call(roadmaps.show, { url: 'maybe' })).roadmap.kind).toBe('declined')
+    await send(site, '/dashboard/roadmaps/maybe/delete', token, {})
     await site.call(posts.create, { title: 'Dark mode' })
     await site.call(posts.update, { id: '1', roadmapId: 'done', partial: true })
     expect((await get(site, '/dashboard/roadmaps/done/delete', token)).text).toContain('1 post stays, without a roadmap.') // prettier-ignore

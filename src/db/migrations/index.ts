@@ -52,6 +52,7 @@ import { up as merges } from './0050_merges.js'
 import { up as quietHours } from './0051_quiet_hours.js'
 import { up as oldNotifications } from './0052_old_notifications.js'
 import { up as ownMentions } from './0053_own_mentions.js'
+import { up as statusKinds } from './0054_status_kinds.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -111,4 +112,5 @@ export const migrations: Record<string, Migration> = {
   '0051_quiet_hours': { up: quietHours },
   '0052_old_notifications': { up: oldNotifications },
   '0053_own_mentions': { up: ownMentions },
+  '0054_status_kinds': { up: statusKinds },
 }

@@ -1,3 +1,4 @@
+import { STATUS_KINDS } from '../../core/statuskinds.js'
 import * as posts from '../../service/postlists.js'
 import * as service from '../../service/roadmaps.js'
 import { links } from '../kit/links.js'
@@ -5,7 +6,7 @@ import { action, page, type View } from '../kit/page.js'
 import { StatusSwatch } from '../parts/chip.js'
 import { Confirm } from '../parts/confirm.js'
 import { Empty } from '../parts/empty.js'
-import { Form, Submit, Summary } from '../parts/form.js'
+import { Choice, Form, Submit, Summary } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
 import { EVERY } from '../parts/lists.js'
 import { PlaceFields } from '../parts/placefields.js'
@@ -82,6 +83,7 @@ function Stage({ view, roadmap, position, last }: StageProps) {
           <bdi>{roadmap.name}</bdi>
         </a>
       </span>
+      <span class="soft">{t(`kind.${roadmap.kind}`)}</span>
       {roadmap.display ? null : <span class="mark">{t('mark.private')}</span>}
       {isMovable ? (
         <Form view={view} to={at(roadmap, 'position')} class="buttons">
@@ -112,11 +114,27 @@ export const newRoadmap = page({
       <Summary view={view} />
       <Form view={view} to={`${HOME}/new`} class="settings-form">
         <PlaceFields view={view} of={service.create} place={undefined} path="/roadmaps/" />
+        <KindField view={view} />
         <Submit>{view.t('roadmap.create')}</Submit>
       </Form>
     </>
   ),
 })
+
+/** A new roadmap may leave it to its name. */
+const KindField = ({ view, value }: { view: View; value?: service.Roadmap['kind'] }) => (
+  <Choice
+    view={view}
+    name="kind"
+    label={view.t('roadmap.kind')}
+    hint={view.t('roadmap.kindHint')}
+    value={value}
+    options={[
+      ...(value === undefined ? [{ value: '', text: view.t('roadmap.kindByName') }] : []),
+      ...STATUS_KINDS.map((kind) => ({ value: kind, text: view.t(`kind.${kind}`) })),
+    ]}
+  />
+)
 
 const shownAt = (view: View) => view.call(service.show, { url: view.params.url })
 const roadmapAt = async (view: View) => (await shownAt(view)).roadmap
@@ -135,6 +153,7 @@ export const roadmapSettings = page({
       <Form view={view} to={at({ url: roadmap.id }, 'settings')} class="settings-form">
         <Version view={view} version={version} fresh={at(roadmap, 'settings')} />
         <PlaceFields view={view} of={service.update} place={roadmap} path="/roadmaps/" />
+        <KindField view={view} value={roadmap.kind} />
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
           {roadmap.may.includes('delete') ? (
@@ -171,11 +190,12 @@ export const deleteRoadmap = page({
   ),
 })
 
-const fieldsOf = ({ name, url, color, display }: Partial<Record<string, string>>) => ({
+const fieldsOf = ({ name, url, color, display, kind }: Partial<Record<string, string>>) => ({
   name,
   ...(url && { url }),
   ...(color && { color: color.replace(/^#/, '') }),
   display: display === 'true',
+  ...(kind && { kind: kind as service.Roadmap['kind'] }),
 })
 
 export const create = action({
