@@ -43,6 +43,8 @@ export interface Config {
   origin(key: Key): string
   /** File that setup writes to: the one of --config, else the one that sets mail.url, else the user's own. */
   file: string
+  /** Whether --config or its variable named that file. */
+  isChosen: boolean
   /** The file in the current folder. */
   fileHere: string
   /** The sites that the files name, of all files that are obeyed. */
@@ -114,6 +116,7 @@ export async function loadConfig(from: Sources): Promise<Config> {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
     file: env.FEEDBACKCTL_CONFIG_SOURCE ?? files.find((_, index) => fromFiles[index]?.layer.has('mail.url')) ?? own,
+    isChosen: Boolean(chosen),
     fileHere: here,
     contexts,
     directory,

@@ -220,5 +220,5 @@ export const branches: readonly Branch[] = [
     group: OPERATION,
     load: () => import('./secret.js'),
   },
-  { name: 'config', summary: 'Show the configuration', group: OPERATION, load: () => import('./config.js') },
+  { name: 'config', summary: 'Show and change the configuration', group: OPERATION, load: () => import('./config.js') },
 ]

@@ -4,7 +4,7 @@ import { AppError } from './errors.js'
 import { didYouMean, likely } from './guesses.js'
 import { keys, settings } from './settings.js'
 import { placeOf, type Attempt, type Contexts, type Layer } from './sources.js'
-import { lineOfKey } from './tomllines.js'
+import { isTable, lineOfKey, type Table } from './tomllines.js'
 import { readTrusted } from './trust.js'
 import { reading, textOfFile } from './valuefiles.js'
 
@@ -27,8 +27,6 @@ interface Found {
   layer: Layer
   contexts: Contexts
 }
-
-type Table = Record<string, unknown>
 
 export const NOTHING: Found = { layer: new Map(), contexts: new Map() }
 
@@ -113,9 +111,6 @@ function tableIn(file: string, text: string, parse: (text: string) => unknown): 
     })
   }
 }
-
-const isTable = (value: unknown): value is Table =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
 
 const flattened = (table: Table, prefix = ''): [string, unknown][] =>
   Object.entries(table).flatMap(([name, value]) =>

@@ -158,6 +158,23 @@ export function setMode(file: string, mode: number): void {
   })
 }
 
+/**
+ * Gives a new file of this user the group of another one, and lets those read it who may read that: with `secret` its
+ * group only. Where this user may not give it that group, it stays for its owner only.
+ */
+export function keepAccess(file: string, { mode, gid }: Stats, { secret }: { secret: boolean }): void {
+  within(file, O_NONBLOCK, (fd) => {
+    const own = fstatSync(fd)
+    if (!hasOwners || own.uid !== uid() || own.nlink !== 1) return
+    try {
+      if (own.gid !== gid) fchownSync(fd, own.uid, gid)
+      fchmodSync(fd, 0o600 | (mode & (secret ? 0o040 : 0o044)))
+    } catch {
+      // not a group of this user
+    }
+  })
+}
+
 function within<T>(file: string, flags: number, work: (fd: number) => T): T {
   const fd = openSync(file, O_RDONLY | O_NOFOLLOW | flags)
   try {

@@ -21,6 +21,8 @@ interface Setting {
    */
   takes?: 'file' | 'either'
   secret?: true
+  /** Only commands read it, so no server needs a restart. */
+  commandsOnly?: true
   /**
    * Values that ./feedbackctl.toml cannot set: with them whoever made the folder, such as a repository, could run a
    * program, get a token or data, or make a site less safe.
@@ -321,12 +323,14 @@ const SETTINGS = {
     notFromHere: () => true,
   },
   server: {
+    commandsOnly: true,
     description: 'use this server over HTTP instead of the database',
     value: 'url',
     notFromHere: () => true,
     check: serverUrlProblem,
   },
   token: {
+    commandsOnly: true,
     description: 'session token for --server',
     value: 'text',
     takes: 'file',
@@ -343,8 +347,15 @@ const SETTINGS = {
     notFromHere: () => true,
     check: (value) => (value.length < 16 ? 'must have at least 16 characters' : undefined),
   },
-  'setup.email': { description: "owner's e-mail address", value: 'address', flag: 'email', command: 'setup' },
+  'setup.email': {
+    commandsOnly: true,
+    description: "owner's e-mail address",
+    value: 'address',
+    flag: 'email',
+    command: 'setup',
+  },
   'setup.password': {
+    commandsOnly: true,
     description: "owner's password",
     value: 'text',
     flag: 'password',
@@ -354,6 +365,7 @@ const SETTINGS = {
     notFromHere: () => true,
   },
   'setup.name': {
+    commandsOnly: true,
     description: "owner's display name",
     value: 'text',
     flag: 'name',
@@ -361,6 +373,7 @@ const SETTINGS = {
     derived: 'Owner',
   },
   'setup.site-title': {
+    commandsOnly: true,
     description: 'title of the site',
     value: 'text',
     flag: 'title',
@@ -375,6 +388,8 @@ export const settings: Readonly<Record<Key, Setting>> = SETTINGS
 
 export const flagOf = (key: Key): string => settings[key].flag ?? key.replaceAll('.', '-')
 export const variableOf = (key: Key): string => `FEEDBACKCTL_${key.replaceAll(/[.-]/g, '_').toUpperCase()}`
+/** Whether a server that runs uses a change of the setting only after a restart. */
+export const needsRestart = (key: Key): boolean => !settings[key].commandsOnly
 export const isSecret = (key: Key): boolean => settings[key].secret ?? false
 
 /** The flags of a setting, as help shows them. */

@@ -17,3 +17,8 @@ export function lineOfKey(text: string, key: string): number | undefined {
 
 /** A dotted key without quotation marks and spaces. */
 const named = (key: string): string => key.replaceAll(/["'\s]/g, '')
+
+export type Table = Record<string, unknown>
+
+export const isTable = (value: unknown): value is Table =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)

@@ -205,7 +205,7 @@ describe('feedbackctl setup without a terminal', () => {
     expect(text.replaceAll('=\n', '').replaceAll('=3D', '=')).toContain('https://example.org/x/email-verify/?token=')
   })
 
-  it.each([['mail.from = "a@example.org"\n'], ['mail = { from = "a@example.org" }\n']])(
+  it.each([['mail = { from = "a@example.org" }\n']])(
     'refuses %j, which it cannot add to, before it creates an owner',
     async (text) => {
       const machine = await makeMachine('sqlite')

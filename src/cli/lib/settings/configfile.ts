@@ -1,13 +1,15 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
-import { parse } from 'smol-toml'
 import { atomicFile } from '../../../core/atomicfile.js'
 import { AppError } from '../../../core/errors.js'
-import { makeFolder, removeEmpty } from '../../../core/files.js'
-import { variableOf, type Key } from '../../../core/settings.js'
+import { keepAccess, makeFolder, removeEmpty } from '../../../core/files.js'
+import { isSecret, variableOf, type Key } from '../../../core/settings.js'
+import { edited, keysIn } from './tomledit.js'
 
 /** A checked change in a temporary file, to be committed by a rename. */
 export interface PreparedSettings {
+  /** The name of the temporary file. */
+  temporary: string
   commit(this: void): void
   discard(this: void): void
 }
@@ -16,22 +18,22 @@ export interface PreparedSettings {
 export type Entries = Partial<Record<Key, string>>
 
 /**
- * Prepares `section.name = value` for each setting in a configuration file without touching other lines. Throws
+ * Prepares each setting in a configuration file without touching other lines. Throws
  * CONFIG_INVALID if that is not possible.
  */
 export function prepareSettings(file: string, entries: Entries): PreparedSettings {
-  let text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  let text = textOf(file)
   for (const [key, value] of Object.entries(entries)) {
-    const [section, name] = partsOf(key)
-    text = withSetting(text, section, name, `${name} = ${JSON.stringify(value)}`)
-    if (valueIn(text, section, name) !== value)
+    const changed = edited(text, key, literal(value))
+    if (changed === undefined)
       throw new AppError(
         'CONFIG_INVALID',
-        `Cannot add ${key} to ${file} automatically. Add "${section === '' ? '' : `[${section}] `}${name} = …" by hand, or set ${variableOf(key as Key)}.`,
+        `Cannot add ${key} to ${file} automatically. Write it there by hand, or set ${variableOf(key as Key)}.`,
       )
+    text = changed
   }
   try {
-    return stage(file, text)
+    return stage(file, text, { secret: Object.keys(entries).some((key) => isSecret(key as Key)) })
   } catch (error) {
     throw new AppError(
       'CONFIG_INVALID',
@@ -45,23 +47,31 @@ export function prepareSettings(file: string, entries: Entries): PreparedSetting
 }
 
 /** Whether the file sets this key. A file that is missing sets none. */
-export function hasSetting(file: string, key: Key): boolean {
-  const [section, name] = partsOf(key)
-  return existsSync(file) && valueIn(readFileSync(file, 'utf8'), section, name) !== undefined
+export const hasSetting = (file: string, key: Key): boolean => keysIn(textOf(file))?.has(key) ?? false
+
+/** Prepares a file without the key. Undefined where it does not set it. */
+export function prepareWithout(file: string, key: Key): PreparedSettings | undefined {
+  if (!hasSetting(file, key)) return undefined
+  const text = edited(textOf(file), key, undefined)
+  if (text !== undefined) return staged(file, text, 'remove the line by hand')
+  throw new AppError('CONFIG_INVALID', `Cannot remove ${key} from ${file} automatically. Remove it by hand.`)
 }
 
-/** The section, which is '' at the top of the file, and the name in it. */
-const partsOf = (key: string): [section: string, name: string] => {
-  const [section, name] = key.split('.')
-  return name === undefined ? ['', key] : [section ?? '', name]
-}
+/** Prepares a file with another text. */
+export const prepareText = (file: string, text: string): PreparedSettings =>
+  staged(file, text, 'choose another file with --config')
 
-function valueIn(text: string, section: string, name: string): unknown {
+export const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+
+/** Numbers, true and false as they are, and all else as a text. */
+const literal = (value: string): string =>
+  /^(true|false|0|[1-9]\d{0,8})$/.test(value) ? value : JSON.stringify(value).replaceAll('\u007F', String.raw`\u007F`)
+
+function staged(file: string, text: string, instead: string): PreparedSettings {
   try {
-    const table = parse(text) as Record<string, unknown>
-    return section === '' ? table[name] : (table[section] as Record<string, unknown> | undefined)?.[name]
-  } catch {
-    return undefined // the new text is not valid TOML: the section exists in another notation
+    return stage(file, text, { secret: false })
+  } catch (error) {
+    throw new AppError('CONFIG_INVALID', `Cannot write ${file}: ${(error as { code?: string }).code}. Or ${instead}.`)
   }
 }
 
@@ -76,7 +86,7 @@ export function replaceFile(file: string, text: string): void {
   }
 }
 
-function stage(file: string, text: string): PreparedSettings {
+function stage(file: string, text: string, keeping?: { secret: boolean }): PreparedSettings {
   // Root would replace a device such as /dev/null for all programs
   if (existsSync(file) && !statSync(file).isFile())
     throw Object.assign(new Error(`${file} is not a file`), { code: 'not a file' })
@@ -89,22 +99,10 @@ function stage(file: string, text: string): PreparedSettings {
   }
   try {
     fresh.write(text)
+    if (keeping && existsSync(target)) keepAccess(fresh.temporary, statSync(target), keeping)
   } catch (error) {
     discard()
     throw error
   }
-  return { commit: fresh.replace, discard }
-}
-
-function withSetting(text: string, section: string, name: string, line: string): string {
-  const lines = text.split('\n')
-  const start = section === '' ? -1 : lines.findIndex((each) => each.trim() === `[${section}]`)
-  if (start === -1 && section !== '')
-    return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${text.trim() === '' ? '' : '\n'}[${section}]\n${line}\n`
-  const next = lines.findIndex((each, index) => index > start && each.trimStart().startsWith('['))
-  const end = next === -1 ? lines.length : next
-  const existing = lines.findIndex(
-    (each, index) => index > start && index < end && new RegExp(`^\\s*${name}\\s*=`).test(each),
-  )
-  return (existing === -1 ? lines.toSpliced(start + 1, 0, line) : lines.toSpliced(existing, 1, line)).join('\n')
+  return { temporary: fresh.temporary, commit: fresh.replace, discard }
 }

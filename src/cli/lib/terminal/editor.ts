@@ -17,11 +17,12 @@ export async function editText(
   terminal: Terminal,
   initial: string,
   alternative: { field: string; rule: string },
+  name = 'text.md',
 ): Promise<string> {
   const editor = terminal.env.VISUAL || terminal.env.EDITOR || 'vi'
   const folder = makePrivateFolder('feedbackctl-')
   try {
-    const file = path.join(folder, 'text.md')
+    const file = path.join(folder, name)
     createFile(file, initial === '' ? '' : `${initial}\n`)
     const exit = await runEditor(terminal, editor, file)
     if (exit === INTERRUPTED) throw new AppError('INTERRUPTED', 'Interrupted. Nothing was changed.')
