@@ -197,6 +197,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./restore.js'),
   },
   {
+    name: 'export',
+    summary: 'Write the whole site as lines of JSON',
+    group: OPERATION,
+    load: () => import('./export.js'),
+  },
+  {
     name: 'migrate',
     summary: 'Update the database schema',
     group: OPERATION,

@@ -62,6 +62,7 @@ describe('help', () => {
       'backup rehearse',
       'backup prune',
       'restore x',
+      'export',
       'migrate',
       'rollback',
       'db copy x y',

@@ -14,7 +14,7 @@ describe('a mistyped command', () => {
       ['snapshot', 'Unknown command "snapshot".'],
       ['snapshot --help', 'Unknown command "snapshot".'],
       ['version', 'Unknown command "version". Did you mean "--version"?'],
-      ['export -h', 'Unknown command "export".'],
+      ['extract -h', 'Unknown command "extract".'],
       ['borads list', 'Unknown command "borads". Did you mean "boards"?'],
       ['setpu --help', 'Unknown command "setpu". Did you mean "setup"?'],
     ] as const)

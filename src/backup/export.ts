@@ -1,0 +1,52 @@
+import type { Config } from '../config.js'
+import { AppError } from '../core/errors.js'
+import type { Value } from '../db/carried.js'
+import { exportedTables } from '../db/exported.js'
+import { NEWEST, newer } from '../db/schema.js'
+import { openSnapshot, type Snapshot } from '../db/snapshot.js'
+import { assertDatabaseKept, assertSiteThere } from '../marker.js'
+
+/** The version of the format. It changes where a program that reads the present one would read something wrong. */
+const FORMAT_VERSION = 1
+
+/** Lines of an export, and how many rows they are. */
+interface Lines {
+  text: string
+  rows: number
+}
+
+/**
+ * The lines of an export of the configured site, as it was at one moment: a header, a line for each row, and a last line
+ * with the number of the lines before it. They depend on the data alone, so that two exports of equal data are equal.
+ */
+export async function* exportLines(config: Config, { passwords }: { passwords: boolean }): AsyncGenerator<Lines> {
+  assertDatabaseKept(config)
+  assertSiteThere(config)
+  const snapshot = await openSnapshot(config.get('database.url') ?? '')
+  try {
+    assertCurrent(snapshot)
+    yield line({ type: 'header', format: 'feedbackctl', version: FORMAT_VERSION, schema: NEWEST, passwords })
+    let lines = 1
+    for (const table of exportedTables(snapshot, { passwords }))
+      for await (const rows of snapshot.rows(table)) {
+        const texts = rows.filter((row) => table.includes(row)).map((row) => textOf(table, row))
+        lines += texts.length
+        yield { text: texts.join(''), rows: texts.length }
+      }
+    yield line({ type: 'end', lines })
+  } finally {
+    await snapshot.close()
+  }
+}
+
+const line = (value: object): Lines => ({ text: `${JSON.stringify(value)}\n`, rows: 0 })
+
+const textOf = ({ type, columns }: { type: string; columns: readonly string[] }, row: readonly Value[]): string =>
+  line({ type, ...Object.fromEntries(columns.map((column, at) => [column, row[at]])) }).text
+
+function assertCurrent({ schema }: Snapshot): void {
+  if (schema === undefined) throw new AppError('SITE_NOT_FOUND', 'The database has no tables of feedbackctl yet.')
+  if (schema > NEWEST) throw newer()
+  if (schema < NEWEST)
+    throw new AppError('DATABASE_OUTDATED', 'The database has an older schema. Run "feedbackctl migrate" first.')
+}
