@@ -2,6 +2,9 @@
 export const STATUS_KINDS = ['open', 'planned', 'active', 'done', 'declined'] as const
 export type StatusKind = (typeof STATUS_KINDS)[number]
 
+/** What is still to come. */
+export const UNFINISHED: readonly StatusKind[] = ['open', 'planned', 'active']
+
 /** Whole words of names, in the languages of the pages. The first that fits decides: "nicht geplant" is declined. */
 const WORDS: readonly (readonly [StatusKind, readonly string[]])[] = [
   ['declined', ['declined', 'rejected', 'wont do', 'wont fix', 'will not do', 'not planned', 'closed', 'cancelled', 'canceled', 'abgelehnt', 'verworfen', 'nicht geplant', 'geschlossen']],

@@ -2,7 +2,7 @@ import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
-import { STATUS_KINDS } from '../core/statuskinds.js'
+import { STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
 import { presentName, type CARRIED, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 import type { StoredFilter } from './views.js'
@@ -136,6 +136,8 @@ const FILTER: Record<keyof StoredFilter, (value: unknown) => boolean> = {
   sort: isText,
   boards: isIds,
   roadmaps: isIds,
+  statusKind: (value) =>
+    Array.isArray(value) && value.length > 0 && value.every((each) => STATUS_KINDS.includes(each as StatusKind)),
   author: isText,
   since: isText,
   until: isText,

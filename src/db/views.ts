@@ -1,5 +1,6 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
+import type { StatusKind } from '../core/statuskinds.js'
 import { isPostgres, unlessTaken } from './dialect.js'
 import type { Sort } from './posts/order.js'
 import { referringTo } from './references.js'
@@ -10,6 +11,7 @@ export interface StoredFilter {
   sort?: Sort
   boards?: (string | null)[]
   roadmaps?: (string | null)[]
+  statusKind?: StatusKind[]
   author?: string
   since?: string
   until?: string

@@ -196,6 +196,8 @@ describe.each(engines)('plans on %s', (engine) => {
       { voted: true },
       { voted: true, boardId: ['ideas'], query: 'post' },
       { following: true },
+      { statusKind: ['open' as const] },
+      { statusKind: ['open' as const], boardId: ['ideas'] },
     ]
     const found: string[] = []
     const ofTeam = [{ roadmapIds: ['none', 'soon'] }, { roadmapIds: ['none', 'soon'], boardId: ['none', 'ideas'] }]

@@ -1,3 +1,4 @@
+import { STATUS_KINDS } from '../statuskinds.js'
 import { searchWords } from '../words.js'
 
 /** What was typed into a search. Every text is one: what is no filter is words. */
@@ -22,7 +23,7 @@ export interface SearchQuery {
   numbers: readonly number[]
 }
 
-const STATES = ['open', 'mine'] as const
+const STATES = [...STATUS_KINDS, 'mine'] as const
 type Is = (typeof STATES)[number]
 
 /** The words before a colon. */

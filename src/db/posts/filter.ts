@@ -182,9 +182,12 @@ export interface Range {
   nulls: readonly RawBuilder<unknown>[]
 }
 
+/** Boards times roadmaps. SQLite merges 500 ranges at most, and a reader of private posts has twice as many. */
+export const MOST_RANGES = 100
+
 /**
  * Ranges of an index of posts that together are what passes the filters by column and by time. Each index has its range
- * in the order of any list.
+ * in the order of any list. Of too many roadmaps there are no ranges: the posts of a range are checked one by one.
  */
 export function rangesOf(conditions: Conditions): Range[] {
   const columns = given(conditions).flatMap<Pick<ByColumn, 'column' | 'indexesNull'> & { values: readonly Value[] }>(
@@ -196,8 +199,11 @@ export function rangesOf(conditions: Conditions): Range[] {
   // It has no index of a sum.
   const isFiltered = isGiven('boardId', 'userId')
   const shown = columns.filter(({ column }) => isFiltered && column === 'display').map(({ values }) => sql`posts.display + 0 in (${sql.join(values)})`) // prettier-ignore
+  const lengthOf = (name: Column) => columns.find(({ column }) => column === name)?.values.length ?? 1
+  const isMany = lengthOf('boardId') * lengthOf('roadmap_id') > MOST_RANGES
+  const checked = columns.filter(({ column }) => isMany && column === 'roadmap_id').map(({ values }) => sql`coalesce(posts.roadmap_id, '') in (${sql.join(values.map((value) => value ?? ''))})`) // prettier-ignore
   const equal = columns
-    .filter(({ column }) => !isFiltered || column !== 'display')
+    .filter(({ column }) => (!isFiltered || column !== 'display') && !(isMany && column === 'roadmap_id'))
     .reduce<{ parts: RawBuilder<unknown>[]; nulls: RawBuilder<unknown>[] }[]>(
       (ranges, { column, values, indexesNull }) =>
         values.flatMap((value) =>
@@ -211,7 +217,10 @@ export function rangesOf(conditions: Conditions): Range[] {
   const times = given(conditions).flatMap(({ filter, values: [value] }) =>
     'time' in filter ? [sql`posts."createdAt" ${sql.raw(filter.time)} ${value}`] : [],
   )
-  return equal.map(({ parts, nulls }) => ({ where: sql.join([...parts, ...shown, ...times], sql` and `), nulls }))
+  return equal.map(({ parts, nulls }) => ({
+    where: sql.join([...parts, ...shown, ...checked, ...times], sql` and `),
+    nulls,
+  }))
 }
 
 /** The rows of `post_counts` whose sum is the number of posts; undefined where they do not tell. */

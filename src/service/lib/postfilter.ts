@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { searchWords } from '../../core/words.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { MOST_FOUND } from '../../db/posts/read.js'
@@ -6,8 +7,8 @@ import type { Period } from '../../db/paging.js'
 import { assertSignedIn, can, notAllowed, type Actor } from './access.js'
 import { currentHour, type CachedContext, type Context, type HourlyContext } from './context.js'
 import { NONE } from './named.js'
-import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom } from './postplaces.js'
-import { nullable } from './schemas.js'
+import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom, roadmapsOfKinds } from './postplaces.js'
+import { nullable, someOf } from './schemas.js'
 import { personOf } from './sessions.js'
 import { periodFields, periodFrom } from './times.js'
 
@@ -31,6 +32,12 @@ export const filterFields = {
   ),
   roadmapId: Type.Optional(
     nullable('string', { description: 'Only posts on this roadmap: id or url', names: 'roadmap' }),
+  ),
+  statusKind: Type.Optional(
+    someOf(STATUS_KINDS, {
+      description:
+        'Only posts whose roadmap is of one of these kinds; a post without a roadmap that you may see is open',
+    }),
   ),
   authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
   ...periodFields('posts written'),
@@ -97,6 +104,7 @@ export async function filterFrom(
     boardId: boards = [],
     roadmapIds = [],
     roadmapId,
+    statusKind,
     authorId,
     since,
     until,
@@ -114,9 +122,11 @@ export async function filterFrom(
   const several = roadmapIds.length > 0 ? await roadmapIdsFrom(ctx, roadmapIds) : undefined
   const given = roadmap === null ? several : (several ?? [roadmap]).filter((id) => id === roadmap)
   if (waiting !== undefined) assertMayWait(ctx.actor)
-  const roadmaps = waiting === undefined ? given : (given ?? [null]).filter((id) => id === null)
+  const named = waiting === undefined ? given : (given ?? [null]).filter((id) => id === null)
   const boardIds = await boardIdsFrom(ctx, boards)
-  assertFew(boardIds, roadmaps)
+  assertFew(boardIds, named)
+  const ofKinds = statusKind && (await roadmapsOfKinds(ctx, statusKind))
+  const roadmaps = ofKinds && named ? named.filter((id) => ofKinds.includes(id)) : (named ?? ofKinds)
   const author = await authorIdFrom(ctx, authorId)
   return {
     boards: boardIds,

@@ -1,7 +1,9 @@
 import { invalidField } from '../../core/fields.js'
+import type { StatusKind } from '../../core/statuskinds.js'
 import { unknownCode } from '../../core/nouns.js'
 import { findBoard } from '../../db/boards.js'
-import { findRoadmap } from '../../db/roadmaps.js'
+import { findRoadmap, listRoadmaps } from '../../db/roadmaps.js'
+import { MOST_RANGES } from '../../db/posts/filter.js'
 import type { BoardRow } from '../../db/tables.js'
 import type { PostView } from '../../db/posts/row.js'
 import { can, notAllowed } from './access.js'
@@ -66,17 +68,28 @@ export async function roadmapIdsFrom(ctx: Reader, given: readonly string[]): Pro
   return [...new Set(await Promise.all(ids))]
 }
 
-/** Each of them is a range of an index that a list merges, and SQLite merges 500 at most. */
-const MAX_COMBINATIONS = 100
+/** Roadmaps that are looked at for their kinds, in their order. */
+const MOST_OF_KINDS = 1000
+
+/**
+ * The roadmaps of some kinds. A post without one is open, and so is to this caller a post on a private one that they may
+ * not see: nobody learns from a filter that it is there.
+ */
+export async function roadmapsOfKinds({ db, actor }: Reader, kinds: readonly StatusKind[]) {
+  const isReader = can(actor, 'roadmap:read')
+  const all = await listRoadmaps(db, { visibility: ['public', 'private'] }, { limit: MOST_OF_KINDS })
+  const ids = all.filter(({ kind, display }) => kinds.includes(isReader || display === 1 ? kind : 'open')).map(({ id }) => id) // prettier-ignore
+  return kinds.includes('open') ? [null, ...ids] : ids
+}
 
 /** Throws a VALIDATION_ERROR for more boards and roadmaps than a list can have. */
 export function assertFew(boards: readonly unknown[], roadmaps: readonly unknown[] = []): void {
-  if (boards.length * roadmaps.length <= MAX_COMBINATIONS) return
+  if (boards.length * roadmaps.length <= MOST_RANGES) return
   throw invalidField({
     code: 'TOO_MANY',
-    message: `The number of boards times that of roadmaps must be ${MAX_COMBINATIONS} at most; it is ${boards.length * roadmaps.length}.`,
+    message: `The number of boards times that of roadmaps must be ${MOST_RANGES} at most; it is ${boards.length * roadmaps.length}.`,
     field: 'roadmapIds',
-    rule: `at most ${MAX_COMBINATIONS} combinations of boards and roadmaps`,
+    rule: `at most ${MOST_RANGES} combinations of boards and roadmaps`,
     value: `${boards.length} boards, ${roadmaps.length} roadmaps`,
   })
 }

@@ -1,8 +1,9 @@
 import { parseQuery, type SearchQuery } from '../../core/search/grammar.js'
 import { isId } from '../../core/ids.js'
+import { STATUS_KINDS, UNFINISHED } from '../../core/statuskinds.js'
 import { slugOf } from '../../core/slugs.js'
 import { findBoard } from '../../db/boards.js'
-import { listRoadmaps, findRoadmap } from '../../db/roadmaps.js'
+import { findRoadmap } from '../../db/roadmaps.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { can } from './access.js'
 import type { CachedContext } from './context.js'
@@ -10,6 +11,7 @@ import { needsReading, numbersOf } from './hits.js'
 import { NONE } from './named.js'
 import { findPerson } from './people.js'
 import { filterFrom, wordsOf } from './postfilter.js'
+import { roadmapsOfKinds } from './postplaces.js'
 import { viewerOf } from './sessions.js'
 
 /** A filter with that of a query, and the parts of the query that name nothing: then it finds nothing. */
@@ -17,11 +19,6 @@ export interface Narrowed {
   filter: PostFilter
   unknown: string[]
 }
-
-/** Roadmaps that `is:open` looks at. */
-const MOST_ROADMAPS = 90
-/** Boards times roadmaps of a list, as `assertFew` has it. */
-const MOST_RANGES = 100
 
 /** The filter of a list: its fields, and what its query says. Undefined fields and an empty query filter nothing. */
 export async function filterAsked(
@@ -68,17 +65,17 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
   const own = query.is.includes('mine') ? await viewerOf(ctx) : undefined
   if (own === null) unknown.push('is:mine')
   const people = new Set([filter.author, ...authors, own ?? undefined].filter((id) => id !== undefined))
-  const open = query.is.includes('open') ? await openRoadmaps(ctx) : undefined
+  const kinds = STATUS_KINDS.filter((kind) => query.is.includes(kind) || (query.is.includes('open') && UNFINISHED.includes(kind))) // prettier-ignore
+  const ofKinds = kinds.length > 0 ? await roadmapsOfKinds(ctx, kinds) : undefined
   const [since, until] = [later(filter.since, query.since), earlier(filter.until, query.until)]
   const places =
     filter.boards.length === 0 ? boards : boards.length === 0 ? filter.boards : common(filter.boards, boards)
-  const stages = [filter.roadmaps, roadmaps.length > 0 ? roadmaps : undefined, open].filter((ids) => ids !== undefined)
+  const stages = [filter.roadmaps, roadmaps.length > 0 ? roadmaps : undefined, ofKinds].filter(
+    (ids) => ids !== undefined,
+  )
   const isNothing = unknown.length > 0 || people.size > 1 || (places.length === 0 && boards.length > 0)
   const [author] = people
-  const narrow =
-    stages.length === 0
-      ? undefined
-      : stages.reduce(common).slice(0, Math.floor(MOST_RANGES / Math.max(1, places.length)))
+  const narrow = stages.length === 0 ? undefined : stages.reduce(common)
   return {
     unknown,
     filter: {
@@ -113,11 +110,4 @@ async function roadmapNamed({ db, actor }: CachedContext, text: string): Promise
 async function urlsOf<T>(text: string, find: (url: string) => Promise<T | undefined>): Promise<T | undefined> {
   if (isId(text)) return find(text)
   return (await find(text.toLowerCase())) ?? find(await slugOf(text))
-}
-
-/** Every roadmap but the last public one, where posts end. Which private one a post is on, nobody learns from it. */
-async function openRoadmaps({ db }: CachedContext): Promise<readonly (string | null)[]> {
-  const all = await listRoadmaps(db, { visibility: ['public', 'private'] }, { limit: MOST_ROADMAPS })
-  const last = all.findLast(({ display }) => display === 1)
-  return [null, ...all.filter(({ id }) => id !== last?.id).map(({ id }) => id)]
 }

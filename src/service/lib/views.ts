@@ -79,7 +79,7 @@ export async function viewGiven(ctx: CachedContext, given: string): Promise<Name
 /** What a filter is stored as. Throws a VALIDATION_ERROR where a list of posts would. */
 export async function storedFrom(
   ctx: Context,
-  { sort, query = '', waiting, mine, voted, following, ...given }: ViewInput,
+  { sort, query = '', statusKind, waiting, mine, voted, following, ...given }: ViewInput,
 ): Promise<StoredFilter> {
   if (waiting !== undefined) assertMayWait(ctx.actor)
   const filter = await filterFrom(ctx, given, wordsGiven(query))
@@ -87,6 +87,7 @@ export async function storedFrom(
     ...(sort && { sort }),
     ...(filter.boards.length > 0 && { boards: [...filter.boards] }),
     ...(filter.roadmaps && { roadmaps: [...filter.roadmaps] }),
+    ...(statusKind && { statusKind: [...new Set(statusKind)] }),
     ...(filter.author !== undefined && { author: filter.author }),
     ...(filter.since !== undefined && { since: filter.since }),
     ...(filter.until !== undefined && { until: filter.until }),

@@ -1,3 +1,4 @@
+import { STATUS_KINDS } from '../../core/statuskinds.js'
 import type { ViewInput } from '../../service/lib/views.js'
 import type { PostFacets } from '../../service/postfacets.js'
 import type { View } from '../kit/page.js'
@@ -34,6 +35,7 @@ interface FilterProps {
 export function PostFilters({ view, path, filter, facets }: FilterProps) {
   const { t } = view
   const options = optionsOf(view, facets)
+  const kinds = STATUS_KINDS.map((value): Option => ({ value, name: t(`kind.${value}`), count: '' }))
   return (
     <details class="fold">
       <summary class="button plain">{t('filter.title')}</summary>
@@ -49,6 +51,7 @@ export function PostFilters({ view, path, filter, facets }: FilterProps) {
         />
         <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
         <Picks name="roadmap" label={t('filter.roadmap')} options={options.roadmap} chosen={filter.roadmapIds ?? []} />
+        <Picks name="kind" label={t('filter.kind')} options={kinds} chosen={filter.statusKind ?? []} />
         <label>
           <span>{t('posts.author')}</span>
           <input name="author" value={filter.authorId} maxLength={100} autocomplete="off" autocapitalize="none" />
@@ -127,6 +130,10 @@ export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
     ...(filter.roadmapIds ?? []).map((value) => ({
       text: `${t('filter.roadmap')}: ${nameIn(options.roadmap, value)}`,
       to: without({ roadmapIds: filter.roadmapIds?.filter((each) => each !== value) ?? [] }),
+    })),
+    ...(filter.statusKind ?? []).map((value) => ({
+      text: `${t('filter.kind')}: ${t(`kind.${value}`)}`,
+      to: without({ statusKind: filter.statusKind?.filter((each) => each !== value) ?? [] }),
     })),
     ...(filter.authorId ? [{ text: `${t('posts.author')}: ${filter.authorId}`, to: without({ authorId: '' }) }] : []),
     ...(filter.since

@@ -1,3 +1,4 @@
+import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { VIEW_SORTS, type ViewInput } from '../../service/lib/views.js'
 import { withQuery } from '../kit/addresses.js'
 import type { View } from '../kit/page.js'
@@ -6,12 +7,15 @@ import type { View } from '../kit/page.js'
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
   const { q, author, since, until, waiting, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
+  const kinds = view.queried('kind')
+  const statusKind = STATUS_KINDS.filter((kind) => kinds.includes(kind))
   const order = VIEW_SORTS.find((each) => each === sort)
   return {
     ...(saved && { view: saved }),
     ...(q?.trim() && { query: q.trim().slice(0, 200) }),
     ...(boardId.length > 0 && { boardId }),
     ...(roadmapIds.length > 0 && { roadmapIds }),
+    ...(statusKind.length > 0 && { statusKind }),
     ...(author && { authorId: author }),
     ...(since && { since }),
     ...(until && { until }),
@@ -28,6 +32,7 @@ export const queryOf = ({
   query,
   boardId,
   roadmapIds,
+  statusKind,
   authorId,
   since,
   until,
@@ -40,6 +45,7 @@ export const queryOf = ({
   q: query,
   board: boardId,
   roadmap: roadmapIds,
+  kind: statusKind,
   author: authorId,
   since,
   until,

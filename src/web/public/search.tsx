@@ -25,6 +25,7 @@ const HELP = [
   ['status:planned', 'search.helpStatus'],
   ['author:eve', 'search.helpAuthor'],
   ['is:open', 'search.helpOpen'],
+  ['is:done', 'search.helpDone'],
   ['is:mine', 'search.helpMine'],
   ['votes:>10', 'search.helpVotes'],
   ['after:2026-01-31', 'search.helpTime'],
