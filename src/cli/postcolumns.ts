@@ -28,6 +28,7 @@ export const columns: Column<ListedPost>[] = [
     shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(roadmap.name) : ''),
     drop: 1,
   },
+  { head: 'TAGS', field: 'tags', text: postCells.tags, drop: 2, ifAny: true },
   { head: 'AUTHOR', text: postCells.author, drop: 3 },
   {
     head: 'AGE',

@@ -17,6 +17,7 @@ import { reported, type Reported } from '../service/reports.js'
 import { register as registerFollows } from './follows.js'
 import { register as registerMentions } from './mentions.js'
 import { register as registerMerges } from './merges.js'
+import { register as registerPostTags } from './posttags.js'
 import { register as registerTold } from './told.js'
 import { foretoldOf, QUIET } from './audience.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
@@ -252,6 +253,7 @@ export function register(group: Command, cli: Cli): void {
     cli,
   )
   registerMerges(group, cli)
+  registerPostTags(group, cli)
   registerUndo(group, cli)
   command(
     group,

@@ -74,6 +74,7 @@ export const branches: readonly Branch[] = [
     group: CONTENT,
     load: () => import('./roadmaps.js'),
   },
+  { name: 'tags', summary: 'Manage tags of posts', group: CONTENT, load: () => import('./tags.js') },
   {
     name: 'users',
     summary: 'Manage users: invite, block, sign out, delete',

@@ -6,7 +6,7 @@ export const LENGTHS = {
   reason: 500,
   /** Of a user or a key. */
   name: 100,
-  /** Of a board or a roadmap. */
+  /** Of a board, a roadmap or a tag. */
   placeName: 50,
   viewName: 50,
   roleName: 30,

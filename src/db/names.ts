@@ -6,7 +6,7 @@ import type { Db } from './tables.js'
 export interface Candidate {
   id: string
   name: string
-  /** The number of a post, the url of a board or a roadmap, the address of a person. */
+  /** The number of a post, the url of a board, a roadmap or a tag, the address of a person. */
   handle: string | number | null
 }
 
@@ -46,10 +46,10 @@ export const commentsStarting = (db: Db, start: string, seen: Seen, limit: numbe
       order by comments.id limit ${limit}`,
   )
 
-type Titled = 'boards' | 'roadmaps'
-const ids = { boards: sql.ref(NOUNS.board.id), roadmaps: sql.ref(NOUNS.roadmap.id) }
+type Titled = 'boards' | 'roadmaps' | 'tags'
+const ids = { boards: sql.ref(NOUNS.board.id), roadmaps: sql.ref(NOUNS.roadmap.id), tags: sql.ref(NOUNS.tag.id) }
 
-/** Boards or roadmaps whose id starts so. `hidden`: private ones too. */
+/** Boards, roadmaps or tags whose id starts so. `hidden`: private ones too. */
 export const titledStarting = (db: Db, table: Titled, start: string, hidden: boolean, limit: number) =>
   found(
     db,
@@ -57,7 +57,7 @@ export const titledStarting = (db: Db, table: Titled, start: string, hidden: boo
       where ${begins(ids[table], start)}${hidden ? sql`` : sql` and display + 0 = 1`} order by ${ids[table]} limit ${limit}`,
   )
 
-/** Boards or roadmaps with this folded name. */
+/** Boards, roadmaps or tags with this folded name. */
 export const titledNamed = (db: Db, table: Titled, folded: string, hidden: boolean, limit: number) =>
   found(
     db,

@@ -174,6 +174,18 @@ export interface Tables {
     created_at: string
     updated_at: string
   }
+  tags: {
+    tagId: string
+    name: string
+    nameFolded: string
+    url: string
+    color: string
+    /** 0: only with dashboard:read. */
+    display: number
+    createdAt: string
+    updatedAt: string
+  }
+  post_tags: { postId: string; tagId: string; createdAt: string }
   users: {
     userId: string
     name: string
@@ -438,6 +450,7 @@ export type FollowRow = Selectable<Tables['follows']>
 export type NotificationRow = Selectable<Tables['notifications']>
 export type NotificationSettingsRow = Selectable<Tables['notification_settings']>
 export type RoadmapRow = Selectable<Tables['roadmaps']>
+export type TagRow = Selectable<Tables['tags']>
 export type RoleRow = Selectable<Tables['roles']>
 export type EventRow = Selectable<Tables['events']>
 export type KeyRow = Selectable<Tables['api_keys']>

@@ -29,6 +29,7 @@ import * as posthistory from './posthistory.js'
 import * as postmoves from './postmoves.js'
 import * as reports from './reports.js'
 import * as posts from './posts.js'
+import * as posttags from './posttags.js'
 import * as postupload from './postupload.js'
 import * as profile from './profile.js'
 import * as roadmaps from './roadmaps.js'
@@ -37,6 +38,7 @@ import * as search from './search.js'
 import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import * as tags from './tags.js'
 import { told } from './told.js'
 import * as totp from './totp.js'
 import * as undos from './undos.js'
@@ -121,6 +123,7 @@ export const operations = [
   postupload.uploadAll,
   posts.update,
   postmoves.move,
+  posttags.tag,
   merges.merge,
   merges.unmerge,
   merges.list,
@@ -181,6 +184,12 @@ export const operations = [
   roadmaps.sort,
   roadmaps.move,
   roadmaps.remove,
+  tags.list,
+  tags.show,
+  tags.create,
+  tags.update,
+  tags.merge,
+  tags.remove,
   roles.list,
   roles.permissions,
   roles.show,

@@ -16,7 +16,7 @@ export const find = operation({
       description: 'What it names; an item is a post or a comment, a subject is what events are about',
     }),
     name: inPath(
-      'At least four characters an id starts with; the name of a board, roadmap, role or key, in any letter case',
+      'At least four characters an id starts with; the name of a board, roadmap, tag, role or key, in any letter case',
     ),
   }),
   output: Type.Object({ id: nullable('string', { description: 'null if nothing has this name' }) }),

@@ -22,7 +22,7 @@ import {
   type Listing,
 } from './lib/paging.js'
 import { filterFields, filterFrom, queryField, wordsOf } from './lib/postfilter.js'
-import { Post, takenAmong, toPost } from './lib/postshapes.js'
+import { Post, tagsAmong, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { filterAsked } from './lib/searchquery.js'
 import { viewerOf } from './lib/sessions.js'
@@ -177,5 +177,6 @@ export async function postsShown(ctx: CachedContext, rows: PostView[], asked: Vo
   const viewer = await viewerOf(ctx)
   const ids = rows.map(({ postId }) => postId)
   const followed = viewer === null ? new Set<string>() : await followedAmong(ctx.db, viewer, ids)
-  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed }))
+  const tags = await tagsAmong(ctx, ids)
+  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed, tags }))
 }

@@ -16,7 +16,15 @@ import { hiddenFirst } from './lib/holding.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
-import { DashboardPost, postPolicy, PostRow, takenAmong, toDashboardPost, toPostRow } from './lib/postshapes.js'
+import {
+  DashboardPost,
+  postPolicy,
+  PostRow,
+  tagsAmong,
+  takenAmong,
+  toDashboardPost,
+  toPostRow,
+} from './lib/postshapes.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -54,7 +62,8 @@ export const show = operation({
   subject: (ctx, input) => visiblePost(ctx, idGiven(input)),
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], { voter: userId })
-    return { post: toDashboardPost(ctx, post, voters, await takenAmong(ctx, [post])) }
+    const [taken, tags] = [await takenAmong(ctx, [post]), await tagsAmong(ctx, [post.postId])]
+    return { post: toDashboardPost(ctx, post, voters, { taken, tags }) }
   },
 })
 

@@ -19,6 +19,7 @@ import { fields, inPath } from './lib/schemas.js'
 import { unmergeIn } from './merges.js'
 import { setHidden, subjectOf, subjectOfPost, type Subject } from './moderation.js'
 import { updateIn } from './posts.js'
+import { retagBack } from './posttags.js'
 import { postItself } from './lib/whichpost.js'
 
 export const apply = operation({
@@ -33,10 +34,22 @@ export const apply = operation({
   run: (ctx, { undo_id: undoId }) =>
     changeMany(ctx, (tx) => takeUndo(tx, undoId), {
       name: (each) => (each.type === 'decided' ? each.id : each.postId),
-      work: (tx, each) =>
-        each.type === 'moved' ? moveBack(tx, each) : each.type === 'merged' ? parted(tx, each) : takeBack(tx, each),
+      work: (tx, each) => takenBack(tx, each),
     }),
 })
+
+function takenBack(tx: Change, each: Undoable): Promise<Done> {
+  switch (each.type) {
+    case 'moved':
+      return moveBack(tx, each)
+    case 'merged':
+      return parted(tx, each)
+    case 'tagged':
+      return retagBack(tx, each)
+    case 'decided':
+      return takeBack(tx, each)
+  }
+}
 
 /** What to take back, the newest first. Nobody can take it back again. */
 async function takeUndo(tx: Change, given: string): Promise<Undoable[]> {

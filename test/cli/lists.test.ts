@@ -18,6 +18,7 @@ const LISTS: readonly (readonly [command: string, rows: string, id: string])[] =
   ['comments list 1', 'activity', 'id'],
   ['boards list', 'boards', 'boardId'],
   ['roadmaps list', 'roadmaps', 'id'],
+  ['tags list', 'tags', 'tagId'],
   ['votes list 1', 'votes.results', 'voteId'],
   ['users list', 'users', 'userId'],
   ['roles list', 'roles', 'id'],
@@ -71,7 +72,7 @@ async function filled(engine: Engine): Promise<Machine> {
   await run('labs update --vote-on-behalf')
   const names = ['a', 'b', 'c', 'd', 'e']
   const lines = { stdin: names.map((name) => `dark ${name}`).join('\n') }
-  for (const noun of ['boards', 'roadmaps', 'roles'])
+  for (const noun of ['boards', 'roadmaps', 'tags', 'roles'])
     expect(await run(`${noun} create -`, lines)).toMatchObject({ code: 0 })
   for (const name of ['eve', ...names]) {
     expect(await run(`users create ${name}@example.org --password-stdin`, { stdin: 'correct horse battery' })).toMatchObject({ code: 0 }) // prettier-ignore
@@ -124,7 +125,7 @@ describe.each(engines)('every list on %s', (engine) => {
 })
 
 /** Lists that have an order of their own. */
-const UNSORTED = ['roadmaps list']
+const UNSORTED = ['roadmaps list', 'tags list']
 /** Lists that begin with the oldest row. The others begin with the newest. */
 const OLDEST_FIRST = ['users list', 'roles list', 'keys list']
 
@@ -155,6 +156,7 @@ it('every list with pages declares its order, or has one of its own and says so'
     'posts.merged', // the newest merge first
     'posts.followers', // those whose accounts are oldest first
     'roadmaps.list',
+    'tags.list', // by name
     'mails.suppressed', // the latest first
   ])
   const { run } = await makeMachine('sqlite')
@@ -181,6 +183,7 @@ describe.each(engines)('a text to find on %s', (engine) => {
     expect(await found("events list --query 'dark d' --sort oldest", 'events', subject)).toEqual([
       'board.created dark d',
       'roadmap.created dark d',
+      'tag.created dark d',
       'role.created dark d',
       'post.created dark d',
     ])

@@ -31,10 +31,11 @@ export type Rows = Awaited<ReturnType<typeof rowsOf>>
 /** All rows that a write may be about: not those that an open transaction holds, as it would wait for that. */
 export async function rowsOf(db: Db, held: { board: string; user: string; post: string }) {
   const assigned = db.selectFrom('roles_users').innerJoin('roles', 'id', 'role_id').where('isSystem', '=', 0)
-  const [posts, boards, roadmaps, roles, users, votes, comments, memberships, settings] = await Promise.all([
+  const [posts, boards, roadmaps, tags, roles, users, votes, comments, memberships, settings] = await Promise.all([
     db.selectFrom('posts').selectAll().where('postId', '<>', held.post).orderBy('postId').execute(),
     db.selectFrom('boards').selectAll().where('boardId', '<>', held.board).orderBy('boardId').execute(),
     db.selectFrom('roadmaps').selectAll().orderBy('index').execute(),
+    db.selectFrom('tags').selectAll().orderBy('tagId').execute(),
     db.selectFrom('roles').selectAll().where('isSystem', '=', 0).orderBy('id').execute(),
     db.selectFrom('users').selectAll().where('userId', '<>', held.user).orderBy('userId').execute(),
     db.selectFrom('votes').selectAll().where('postId', '<>', held.post).orderBy('voteId').execute(),
@@ -42,7 +43,7 @@ export async function rowsOf(db: Db, held: { board: string; user: string; post: 
     assigned.selectAll('roles_users').orderBy('user_id').execute(),
     db.selectFrom('settings').selectAll().executeTakeFirstOrThrow(),
   ])
-  return { posts, boards, roadmaps, roles, users, votes, comments, memberships, settings }
+  return { posts, boards, roadmaps, tags, roles, users, votes, comments, memberships, settings }
 }
 
 const http = (request: string, body?: object): Write => ({ request, ...(body && { body }) })
@@ -74,6 +75,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
       boardId: draw([null, draw(rows.boards).boardId]),
       roadmapId: draw([null, draw(rows.roadmaps).id]),
     }),
+  'posts.tag': ({ rows, draw }) =>
+    http('POST /posts/tag', { ids: [draw(rows.posts).postId], [draw(['add', 'remove'])]: [draw(rows.tags).tagId] }),
   'posts.merge': ({ rows, draw }) =>
     http('POST /posts/merge', { ids: [draw(rows.posts).postId], into: draw(rows.posts).postId }),
   'posts.unmerge': ({ rows, draw }) => http('POST /posts/unmerge', { ids: [draw(rows.posts).postId] }),
@@ -163,6 +166,15 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     return http('PATCH /roadmaps/sort', { from: { id: from.id, index: to.index }, to: { id: to.id, index: from.index } }) // prettier-ignore
   },
   'roadmaps.delete': ({ rows, draw }) => http('DELETE /roadmaps', { id: draw(rows.roadmaps).id }),
+
+  'tags.create': ({ draw, text }) => http('POST /tags', { name: text, display: draw([true, false]) }),
+  'tags.update': ({ rows, draw, text }) => {
+    const { tagId, display } = draw(rows.tags)
+    return http('PATCH /tags', { tagId, name: text, display: display === 0, partial })
+  },
+  'tags.merge': ({ rows, draw }) =>
+    http('POST /tags/merge', { ids: [draw(rows.tags.slice(1)).tagId], into: draw(rows.tags.slice(0, 1)).tagId }),
+  'tags.delete': ({ rows, draw }) => http('DELETE /tags', { tagId: draw(rows.tags.slice(1)).tagId }),
 
   'roles.create': ({ draw, text }) => http('POST /roles', { name: text, permissions: [draw(PERMISSIONS)] }),
   'roles.update': ({ moderators, draw, text }) => {

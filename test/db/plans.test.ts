@@ -23,7 +23,7 @@ import { engines, makeSite, type TestSite } from '../support/site.js'
 const WRITER = { refusal: null, permissions: new Set(EVERYONE), expiresAt: Infinity }
 
 /** Tables that stay small on every site. SQLite's own has a row for each table with counted ids. */
-const SMALL = ['sqlite_sequence', 'settings', 'counters', 'roles', 'role_permissions', 'roadmaps', 'servers']
+const SMALL = ['sqlite_sequence', 'settings', 'counters', 'roles', 'role_permissions', 'roadmaps', 'tags', 'servers']
 
 /** Returns the statements that the work executes. Transactions have another executor, and requests each one of their own. */
 async function statementsOf(site: TestSite, work: () => Promise<unknown>): Promise<CompiledQuery[]> {

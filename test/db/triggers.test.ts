@@ -40,6 +40,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0052_old_notifications': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
   '0053_own_mentions': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
   '0054_status_kinds': { sqlite: '60967750af063767', postgres: 'dfece5323164506f' },
+  '0055_tags': { sqlite: '827a953c056f576d', postgres: '232245df3afe30a1' },
 }
 
 /** What triggers compute, and nothing recounts. */

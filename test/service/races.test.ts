@@ -57,6 +57,8 @@ const RACES: Record<string, Race | string> = {
   'one_time_tokens.userId': race('nobody', 'USER_NOT_FOUND', ({ email }) => ({ line: 'POST /auth/password/reset', body: { email } })), // prettier-ignore
   'post_moves.actorId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'PATCH /posts', body: { id: postId, boardId, partial: true } })), // prettier-ignore
   'post_moves.postId': 'triggers of the post write it',
+  'post_tags.postId': 'a change of many posts and a deletion of posts wait for each other',
+  'post_tags.tagId': race('user', 'TAG_NOT_FOUND', ({ postId, tagId }) => ({ line: 'POST /posts/tag', body: { ids: [postId], add: [tagId] } }), 'UNKNOWN_TAG'), // prettier-ignore
   'posts.boardId': race('owner', 'BOARD_NOT_FOUND', ({ boardId }) => ({ line: 'POST /posts', body: { title: 'x', boardId } }), 'UNKNOWN_BOARD'), // prettier-ignore
   'posts.roadmap_id': race('owner', 'ROADMAP_NOT_FOUND', ({ postId, roadmapId }) => ({ line: 'PATCH /posts', body: { id: postId, roadmapId, partial: true } }), 'UNKNOWN_ROADMAP'), // prettier-ignore
   'posts.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /posts', body: { title: 'x' } })),
@@ -95,10 +97,11 @@ async function world(engine: Engine) {
   const { post: other } = await made('POST /posts', { title: 'Night theme' })
   const { board } = await made('POST /boards', { name: 'Ideas' })
   const { roadmap } = await made('POST /roadmaps', { name: 'Next' })
+  const { tag } = await made('POST /tags', { name: 'Mobile' })
   const { role } = await made('POST /roles', { name: 'Team' })
   const { activity } = await made(`POST /posts/${post.postId}/comments`, { body: 'first' })
-  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '', view: '' } // prettier-ignore
-  const named = { postId: ids.post, otherId: other.postId, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, commentId: ids.comment, userId } // prettier-ignore
+  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '', view: '', tag: tag.tagId } // prettier-ignore
+  const named = { postId: ids.post, otherId: other.postId, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, tagId: ids.tag, commentId: ids.comment, userId } // prettier-ignore
   return { site, tokens: { user, owner, nobody: undefined }, email: EMAIL, ids, ...named }
 }
 

@@ -137,6 +137,7 @@ export const table: Record<string, Row> = {
   'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
+  'posts.tag': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], add: [w.openTag] }) },
   'posts.merge': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], into: w.openPost }) },
   'posts.unmerge': { needs: 'post:update', input: async (w) => ({ ids: [await w.merged()] }) },
   'posts.merged': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
@@ -274,6 +275,16 @@ export const table: Record<string, Row> = {
   'roadmaps.sort': { needs: 'roadmap:update', input: (w) => w.swapped() },
   'roadmaps.move': { needs: 'roadmap:update', input: async (w) => ({ roadmap: (await w.roadmap()).id, position: 1 }) },
   'roadmaps.delete': { needs: 'roadmap:destroy', input: async (w) => ({ id: (await w.roadmap()).id }) },
+
+  'tags.list': { needs: 'public', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },
+  'tags.show': { needs: 'public', input: (w) => ({ url: w.openTag }) },
+  'tags.create': { needs: 'post:update', input: () => ({ name: 'New' }) },
+  'tags.update': {
+    needs: 'post:update',
+    input: async (w) => ({ tagId: await w.tag(), name: 'Changed', url: w.word() }),
+  },
+  'tags.merge': { needs: 'post:update', input: async (w) => ({ ids: [await w.tag()], into: w.openTag }) },
+  'tags.delete': { needs: 'post:update', input: async (w) => ({ tagId: await w.tag() }) },
 
   'roles.list': { needs: 'role:read', input: () => ({ limit: 100 }) },
   'roles.permissions': { needs: 'role:read' },
@@ -517,6 +528,10 @@ export const rules: Rule[] = [
   ],
   ['boards.checkSlug', 'accepts board:update too', ['board:update'], () => ({ url: 'x' }), 'ok'],
 
+  ['tags.show', 'finds no private one', 'visitor', (w) => ({ url: w.secretTag }), '404 TAG_NOT_FOUND'],
+  ['tags.show', 'shows a private one with dashboard:read', ['dashboard:read'], (w) => ({ url: w.secretTag }), 'ok'],
+  ['tags.update', 'finds no private one', ['post:update'], (w) => ({ tagId: w.secretTag, name: 'x', url: 'x' }), '404 TAG_NOT_FOUND'], // prettier-ignore
+  ['posts.tag', 'knows no private tag', ['post:update'], async (w) => ({ ids: [await w.post()], add: [w.secretTag] }), INVALID], // prettier-ignore
   ['roadmaps.show', 'refuses a private one', 'visitor', (w) => ({ url: w.secretRoadmap }), NOT_ALLOWED],
   ['roadmaps.show', 'shows a private one with roadmap:read', ['roadmap:read'], (w) => ({ url: w.secretRoadmap }), 'ok'],
   [

@@ -12,7 +12,9 @@ import * as keys from '../../src/service/keys.js'
 import * as labs from '../../src/service/labs.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
 import * as roles from '../../src/service/roles.js'
 import { beginSession } from '../../src/service/lib/sessions.js'
 import * as settings from '../../src/service/settings.js'
@@ -63,6 +65,7 @@ export async function makeWorld(engine: Engine) {
   }
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare', display: true })).roadmap
+  const tag = async () => (await call(tags.create, { name: 'Spare' })).tag.tagId
   const role = async (permissions: Permission[] = []) =>
     (await call(roles.create, { name: 'spare', permissions })).role.id
 
@@ -73,7 +76,10 @@ export async function makeWorld(engine: Engine) {
   const { id: openRoadmap } = (await call(roadmaps.create, { name: 'Open roadmap', display: true })).roadmap
   const { id: secretRoadmap } = (await call(roadmaps.create, { name: 'SECRET-ROADMAP', url: 'hidden', display: false }))
     .roadmap
+  const { tagId: openTag } = (await call(tags.create, { name: 'Open tag' })).tag
+  const { tagId: secretTag } = (await call(tags.create, { name: 'SECRET-TAG', url: 'hidden-tag', display: false })).tag
   const openPost = await post()
+  await call(posttags.tag, { ids: [openPost], add: [openTag, secretTag] })
   await call(posts.update, { id: openPost, boardId: openBoard, roadmapId: secretRoadmap, partial: true })
   const secretPost = await post(null, secretBoard)
   await call(comments.create, { post_id: openPost, body: 'Yes' })
@@ -90,6 +96,8 @@ export async function makeWorld(engine: Engine) {
     openRoadmap,
     secretRoadmap,
     openPost,
+    openTag,
+    secretTag,
     merged,
     secretPost,
     word,
@@ -98,6 +106,7 @@ export async function makeWorld(engine: Engine) {
     post,
     board,
     roadmap,
+    tag,
     role,
     /** What the caller can undo: nothing. */
     async undo(userId: string | null) {

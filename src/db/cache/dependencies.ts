@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
- * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows, mentions and merges the post's, for
+ * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows, mentions, merges and post_tags the post's, for
  * role_permissions the role's, for roles_users, notifications, their settings and bounces the user's, for reports the reporter's, for api_keys the
  * hash.
  */
@@ -12,6 +12,8 @@ export const TOPIC_NAMES = [
   'votes',
   'comments',
   'roadmaps',
+  'tags',
+  'post_tags',
   'users',
   'roles',
   'role_permissions',
@@ -44,6 +46,8 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   votes: ['votes'],
   comments: ['comments'],
   roadmaps: ['roadmaps'],
+  tags: ['tags'],
+  post_tags: ['post_tags', 'posts', 'tags'], // rows go with their post or tag
   users: ['users', 'posts', 'votes'],
   roles: ['roles'],
   role_permissions: ['role_permissions'],

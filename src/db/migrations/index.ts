@@ -53,6 +53,7 @@ import { up as quietHours } from './0051_quiet_hours.js'
 import { up as oldNotifications } from './0052_old_notifications.js'
 import { up as ownMentions } from './0053_own_mentions.js'
 import { up as statusKinds } from './0054_status_kinds.js'
+import { up as tags } from './0055_tags.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -113,4 +114,5 @@ export const migrations: Record<string, Migration> = {
   '0052_old_notifications': { up: oldNotifications },
   '0053_own_mentions': { up: ownMentions },
   '0054_status_kinds': { up: statusKinds },
+  '0055_tags': { up: tags },
 }

@@ -81,6 +81,8 @@ const LOGGED = {
   votes: { ref: 'postId', moves: true },
   comments: { ref: 'post_id', moves: true },
   roadmaps: { ref: 'id', moves: true },
+  tags: { ref: 'tagId' },
+  post_tags: { ref: 'postId' },
   users: { ref: 'userId', moves: true, columns: users },
   roles: { ref: 'id', moves: true },
   role_permissions: { ref: 'role_id', moves: true },

@@ -20,6 +20,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   comments: 'Comments on posts',
   boards: 'Boards, which group posts by subject',
   roadmaps: 'Roadmaps, which say what happens to posts',
+  tags: 'Tags of posts',
   roles: 'Roles, and the permissions that they give',
   settings: 'Settings of the site',
   labs: 'Experimental features',

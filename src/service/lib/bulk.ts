@@ -12,7 +12,7 @@ const MOST_AT_ONCE = 100
 const UNDO_MS = 10 * 60_000
 
 /** What changed, before and after: what takes it back. Stored as JSON for some minutes, so ids only. */
-export type Undoable = Moved | Decided | Merged
+export type Undoable = Moved | Decided | Merged | Tagged
 
 export interface Moved {
   type: 'moved'
@@ -29,6 +29,13 @@ export interface Merged {
   postId: string
   /** When: it may have been taken back, and merged again. */
   at: string
+}
+
+export interface Tagged {
+  type: 'tagged'
+  postId: string
+  added: readonly string[]
+  removed: readonly string[]
 }
 
 export interface Decided {

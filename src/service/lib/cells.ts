@@ -17,6 +17,7 @@ export const postCells = {
   'voters.votesCount': (post) => String(post.voters.votesCount),
   commentsCount: (post) => String(post.commentsCount),
   'roadmap.name': (post) => post.roadmap?.name ?? '',
+  tags: ({ tags = [] }) => tags.map(({ name }) => name).join(', '),
   author: (post) => nameOf(post.author),
   createdAt: (post) => post.createdAt,
   slug: (post) => post.slug,

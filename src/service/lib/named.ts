@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import { AppError, type Issue } from '../../core/errors.js'
 import { invalid, invalidField } from '../../core/fields.js'
 import { isId, randomWord } from '../../core/ids.js'
+import { NOUNS } from '../../core/nouns.js'
 import { SLUG_MAX, slugOf, withSuffix } from '../../core/slugs.js'
 import { quoted, searchKey } from '../../core/text.js'
 import { LENGTHS } from '../../core/lengths.js'
@@ -21,12 +22,12 @@ interface Row {
   display: number
 }
 
-/** A noun whose rows have a name, a url, a colour and a visibility: boards and roadmaps. */
 /** Stands for posts without a board or roadmap, where a list of ids is expected. No board or roadmap gets it as its url. */
 export const NONE = 'none'
 
+/** A noun whose rows have a name, a url, a colour and a visibility: boards, roadmaps and tags. */
 interface Noun<R extends Row> {
-  noun: 'board' | 'roadmap'
+  noun: 'board' | 'roadmap' | 'tag'
   /** The columns of the id and of the creation time. The id has the same name in the input. */
   id: keyof R & string
   createdAt: keyof R & string
@@ -54,7 +55,7 @@ interface Given {
   partial?: boolean
 }
 
-/** What boards and roadmaps share. */
+/** What boards, roadmaps and tags share. */
 export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun<R>) {
   const capital = noun.charAt(0).toUpperCase() + noun.slice(1)
   const NOUN = noun.toUpperCase() as Uppercase<typeof noun>
@@ -62,14 +63,14 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
   const isReserved = (slug: string): boolean => isId(slug) || slug === NONE || reservedWords(routes()).includes(slug)
 
   const canRead = ({ actor }: Pick<Context, 'actor'>, row: R): boolean =>
-    row.display === 1 || can(actor, `${noun}:read`)
+    row.display === 1 || can(actor, NOUNS[noun].read)
 
   const notFound = (given: string) => new AppError(`${NOUN}_NOT_FOUND`, `${capital} ${quoted(given)} not found.`)
 
   async function readable(ctx: CachedContext, urlOrId: string): Promise<R> {
     const row = await find(ctx.db, urlOrId)
     if (!row) throw notFound(urlOrId)
-    if (!canRead(ctx, row)) throw notAllowed([`${noun}:read`])
+    if (!canRead(ctx, row)) throw noun === 'tag' ? notFound(urlOrId) : notAllowed([NOUNS[noun].read]) // the contract tells of others
     return row
   }
 
@@ -107,7 +108,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
       ...fieldsOf(NOUN),
       visibility: someOf(['public', 'private'], {
         default: ['public'],
-        description: `Which ${noun}s; private ones need ${noun}:read`,
+        description: `Which ${noun}s; private ones need ${NOUNS[noun].read}`,
       }),
     },
     isReserved,
@@ -182,7 +183,7 @@ export function named<R extends Row>({ noun, id, createdAt, find, routes }: Noun
   }
 }
 
-const fieldsOf = (noun: 'BOARD' | 'ROADMAP') => ({
+const fieldsOf = (noun: 'BOARD' | 'ROADMAP' | 'TAG') => ({
   name: Type.String({
     ...oneLine(LENGTHS.placeName),
     description: 'Name shown to visitors',
@@ -231,14 +232,14 @@ export const PALETTE = [
 
 /** Adjacent palette colours look alike, so each new colour is five steps further; five steps reach every colour. */
 const SPREAD = PALETTE.map((_, index) => PALETTE[(index * 5) % PALETTE.length] ?? '')
-const ORDER = { board: SPREAD, roadmap: SPREAD.toReversed() }
+const ORDER = { board: SPREAD, roadmap: SPREAD.toReversed(), tag: PALETTE }
 
 function nextColor(noun: keyof typeof ORDER, others: readonly { color: string }[]): string {
   const uses = (color: string) => others.filter((other) => other.color === color).length
   return ORDER[noun].reduce((best, color) => (uses(color) < uses(best) ? color : best))
 }
 
-function assertNameAndUrl(noun: 'BOARD' | 'ROADMAP', input: Given): void {
+function assertNameAndUrl(noun: 'BOARD' | 'ROADMAP' | 'TAG', input: Given): void {
   const missing = (['name', 'url'] as const)
     .filter((field) => input[field] === undefined)
     .map((field): Issue => ({

@@ -26,6 +26,7 @@ import { findBoard } from '../../db/boards.js'
 import { findPost } from '../../db/posts/row.js'
 import { findRoadmap } from '../../db/roadmaps.js'
 import { findRoles, listRoles } from '../../db/roles.js'
+import { findTag } from '../../db/tags.js'
 import { listSessions } from '../../db/sessions.js'
 import { listViews } from '../../db/views.js'
 import { can, type Actor } from './access.js'
@@ -79,7 +80,7 @@ function shown({ name, handle }: Candidate): string {
 
 type Find = (ctx: Context, given: string) => Promise<readonly Candidate[]>
 
-const titled = (noun: 'board' | 'roadmap'): { byName: Find; byStart: Find } => {
+const titled = (noun: 'board' | 'roadmap' | 'tag'): { byName: Find; byStart: Find } => {
   const { table, read } = NOUNS[noun]
   return {
     byName: async ({ db, actor }, name) => titledNamed(db, table, searchKey(name), can(actor, read), MOST + 1),
@@ -105,6 +106,7 @@ const BY_START: Readonly<Record<NounWithRows, Find>> = {
   comment: async (ctx, start) => commentsStarting(ctx.db, start, await seenBy(ctx), MOST + 1),
   board: titled('board').byStart,
   roadmap: titled('roadmap').byStart,
+  tag: titled('tag').byStart,
   user: async ({ db, actor }, start) =>
     SEEING_PEOPLE.some((each) => can(actor, each)) ? shownTo(actor, await usersStarting(db, start, MOST + 1)) : [],
   role: among(rolesSeen).byStart,
@@ -118,6 +120,7 @@ const BY_START: Readonly<Record<NounWithRows, Find>> = {
 const BY_NAME: Readonly<Record<NounWithName, Find>> = {
   board: titled('board').byName,
   roadmap: titled('roadmap').byName,
+  tag: titled('tag').byName,
   role: among(rolesSeen).byName,
   key: among(keysSeen).byName,
   view: among(viewsSeen).byName,
@@ -132,6 +135,10 @@ const AS_SUBJECT: Readonly<Record<NounOfSubjects, Find>> = {
     listOf(await findBoard(db, name), (board) => ({ id: board.boardId, name: board.name, handle: board.url })),
   roadmap: async ({ db }, name) =>
     listOf(await findRoadmap(db, name), (roadmap) => ({ id: roadmap.id, name: roadmap.name, handle: roadmap.url })),
+  tag: async ({ db, actor }, name) =>
+    listOf(await findTag(db, name), (tag) => ({ id: tag.tagId, name: tag.name, handle: tag.url })).filter(
+      () => can(actor, 'dashboard:read') || can(actor, 'event:read'),
+    ),
   user: async (ctx, name) =>
     shownTo(
       ctx.actor,

@@ -4,7 +4,8 @@ import { unknownCode } from '../../core/nouns.js'
 import { findBoard } from '../../db/boards.js'
 import { findRoadmap, listRoadmaps } from '../../db/roadmaps.js'
 import { MOST_RANGES } from '../../db/posts/filter.js'
-import type { BoardRow } from '../../db/tables.js'
+import { findTag } from '../../db/tags.js'
+import type { BoardRow, TagRow } from '../../db/tables.js'
 import type { PostView } from '../../db/posts/row.js'
 import { can, notAllowed } from './access.js'
 import type { Context } from './context.js'
@@ -110,6 +111,20 @@ export async function roadmapIdAfter(
   return present
 }
 
+/**
+ * A tag by id or url. A private one is as one that does not exist for those who lack dashboard:read.
+ */
+export async function tagFrom(ctx: Reader, given: string, field: string): Promise<TagRow> {
+  const tag = await visibleTag(ctx, given)
+  if (tag) return tag
+  throw unknown(field, 'tag', given)
+}
+
+export async function visibleTag({ db, actor }: Reader, given: string): Promise<TagRow | undefined> {
+  const tag = await findTag(db, given)
+  return tag && (tag.display === 1 || can(actor, 'dashboard:read')) ? tag : undefined
+}
+
 /** The id of an author. */
 export async function authorIdFrom(ctx: Reader, given: string | undefined): Promise<string | undefined> {
   if (given === undefined || given === '') return undefined
@@ -118,7 +133,7 @@ export async function authorIdFrom(ctx: Reader, given: string | undefined): Prom
   return user.userId
 }
 
-const unknown = (field: string, noun: 'board' | 'roadmap' | 'user', given: string) => {
+const unknown = (field: string, noun: 'board' | 'roadmap' | 'tag' | 'user', given: string) => {
   const [value, rule] = [
     given.slice(0, 100).toWellFormed(),
     noun === 'user' ? 'the id or user name of a user' : `the id or url of a ${noun}`,

@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import { HELD, SPAM } from '../../core/hidden.js'
 import { postsWithOthers, type PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
+import { tagsOf } from '../../db/tags.js'
 import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
 import { nullable } from './schemas.js'
@@ -42,6 +43,15 @@ const Roadmap = Type.Object({
   color: Type.String(),
 })
 
+const PostTag = Type.Object({
+  tagId: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  url: Type.String(),
+  color: Type.String(),
+  display: Type.Boolean({ description: 'false: only with dashboard:read' }),
+})
+type PostTag = Type.Static<typeof PostTag>
+
 /** Where a post is. */
 export const Place = { board: Board, roadmap: Roadmap }
 
@@ -72,6 +82,7 @@ const whole = {
   author: PublicUser,
   voters: PostVote,
   roadmap: Type.Optional(Roadmap),
+  tags: Type.Optional(Type.Array(PostTag, { description: 'By name; absent without any' })),
 }
 
 const isFollowed = Type.Optional(Type.Boolean({ description: 'true if you follow the post; otherwise absent' }))
@@ -112,15 +123,35 @@ export async function takenAmong(
   return new Set(ids.length > 0 && actor.userId !== null ? await postsWithOthers(db, ids, actor.userId) : [])
 }
 
+/** The tags of posts by post. */
+type Tags = ReadonlyMap<string, PostTag[]>
+
+/** The tags of some posts, with private ones for those who may see them. */
+export async function tagsAmong({ db, actor }: CachedContext, postIds: readonly string[]): Promise<Tags> {
+  const rows = await tagsOf(db, postIds, can(actor, 'dashboard:read'))
+  const found = new Map<string, PostTag[]>()
+  for (const { postId, nameFolded: _folded, display, ...tag } of rows) {
+    const list = found.get(postId) ?? []
+    found.set(postId, [...list, { ...tag, display: display === 1 }])
+  }
+  return found
+}
+
 /** What lists tell the actor of their posts. */
 export interface Own {
   /** See `takenAmong`. */
   taken: ReadonlySet<string>
   /** Posts that they follow. */
   followed: ReadonlySet<string>
+  tags: Tags
 }
 
-export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined, { taken, followed }: Own): Post {
+export function toPost(
+  ctx: Viewer,
+  post: PostView,
+  voters: PostVote | undefined,
+  { taken, followed, tags }: Own,
+): Post {
   const roadmap = roadmapOf(ctx.actor, post)
   const isTaken = taken.has(post.postId)
   return {
@@ -130,6 +161,7 @@ export function toPost(ctx: Viewer, post: PostView, voters: PostVote | undefined
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
     ...(roadmap && { roadmap }),
+    ...tagged(tags, post),
     ...(followed.has(post.postId) && { is_followed: true }),
   }
 }
@@ -138,7 +170,7 @@ export function toDashboardPost(
   ctx: Viewer,
   post: PostView,
   voters: PostVote | undefined,
-  taken: ReadonlySet<string>,
+  { taken, tags }: Omit<Own, 'followed'>,
 ): DashboardPost {
   const isTaken = taken.has(post.postId)
   const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
@@ -149,8 +181,14 @@ export function toDashboardPost(
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
     ...(roadmap && { roadmap }),
+    ...tagged(tags, post),
     ...(board && { board }),
   }
+}
+
+function tagged(tags: Tags, { postId }: PostView) {
+  const found = tags.get(postId)
+  return found && { tags: found }
 }
 
 export const toPostRow = (actor: Actor, post: PostView): PostRow => ({

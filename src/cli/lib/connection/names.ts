@@ -18,6 +18,7 @@ const showPost: Show = async (call, id) => call((await import('../../../service/
 const SHOW: Readonly<Record<Noun, Show | undefined>> = {
   board: async (call, url) => call((await import('../../../service/boards.js')).show, { url }),
   roadmap: async (call, url) => call((await import('../../../service/roadmaps.js')).show, { url }),
+  tag: async (call, url) => call((await import('../../../service/tags.js')).show, { url }),
   role: async (call, id) => call((await import('../../../service/roles.js')).show, { id }),
   user: async (call, user) => call((await import('../../../service/users.js')).show, { user }),
   post: showPost,
