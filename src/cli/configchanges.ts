@@ -7,6 +7,7 @@ import { guess } from '../core/guesses.js'
 import { isSecret, keys, needsRestart, settings, type Key } from '../core/settings.js'
 import { quoted } from '../core/text.js'
 import { settingFlags, type Cli } from './lib/connection/session.js'
+import { setWords } from './lib/flags/completed.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
@@ -46,7 +47,7 @@ export function registerChanges(group: Command, cli: Cli): void {
 }
 
 function registerSet(group: Command, cli: Cli): void {
-  explain(withFields(group.command('set <key> <value>'), FIELDS), {
+  explain(withFields(named(group.command('set <key> <value>')), FIELDS), {
     examples: ['config set site.url https://feedback.example.org', 'config set mail.url - < mail_url'],
     notes: [
       'With - the value is read from stdin, so that a secret is not in the process list. The value is checked before it is written. Comments and all other lines of the file stay as they are.',
@@ -67,7 +68,7 @@ function registerSet(group: Command, cli: Cli): void {
 }
 
 function registerUnset(group: Command, cli: Cli): void {
-  explain(withFields(group.command('unset <key>'), FIELDS), { examples: ['config unset backup.every'] })
+  explain(withFields(named(group.command('unset <key>')), FIELDS), { examples: ['config unset backup.every'] })
     .description('Remove a setting from the configuration file')
     .action(async (name: string, _flags: unknown, command: Command) => {
       const key = settingNamed(name)
@@ -126,6 +127,12 @@ function registerPath(group: Command, cli: Cli): void {
         single: true,
       })
     })
+}
+
+/** A command whose first argument is the name of a setting. */
+function named(command: Command): Command {
+  setWords(command.registeredArguments[0], keys)
+  return command
 }
 
 export function settingNamed(name: string): Key {

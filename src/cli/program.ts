@@ -45,6 +45,12 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .description('Show help for a command or a topic')
     .helpGroup('Help:')
     .action(async (words: string[]) => help(program, cli, words))
+  program
+    .command('__complete [words...]', { hidden: true }) // for the scripts of `feedbackctl completion`
+    .action(async (words: string[]) => {
+      const { completions } = await import('./complete.js')
+      await write(terminal, await completions(program, words, { cli, fill: (branch) => fill(branch, cli) }))
+    })
   explain(program, { examples: [], notes: ['Topics: exit-codes, environment, formatting, mail-url, options.'] })
   program.addHelpText('beforeAll', ({ command }) => {
     if (command === program) assertKnown(program, terminal.args)

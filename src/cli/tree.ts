@@ -228,4 +228,10 @@ export const branches: readonly Branch[] = [
     load: () => import('./secret.js'),
   },
   { name: 'config', summary: 'Show and change the configuration', group: OPERATION, load: () => import('./config.js') },
+  {
+    name: 'completion',
+    summary: 'Print a script that completes commands in bash, zsh or fish',
+    group: OPERATION,
+    load: () => import('./completion.js'),
+  },
 ]

@@ -13,6 +13,8 @@ export const attributeOf = (field: string): string => (GLOBAL.has(field) ? `fiel
 export class FieldOption extends Option {
   /** The flag that help shows beside this one. */
   opposite?: string
+  /** The values that it can have. The operation checks them. */
+  words?: readonly string[]
 
   constructor(
     flags: string,

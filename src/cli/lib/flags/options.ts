@@ -69,6 +69,7 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
     field.description + choices + presetNote + (field.time ? ': 7d, 12h, 2026-03-01' : ''),
     field.name,
   )
+  if (field.choices) option.words = field.choices.map(String)
   if (field.name === 'days') option.argParser((value) => wholeOf(value, 'd') ?? value) // 30, 30d or 4w
   if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
   if (field.type === 'array')
@@ -86,6 +87,7 @@ function sortOption(field: Field, preset: unknown): FieldOption {
   const words = [...ORDERS.keys()].join(', ')
   const usual = [...ORDERS.keys()].find((word) => ORDERS.get(word) === preset)
   const sort = new FieldOption('--sort <text>', `Order (${words}) (default: ${usual})`, field.name)
+  sort.words = [...ORDERS.keys()]
   sort.argParser((text) => {
     const direction = ORDERS.get(text.trim().toLowerCase())
     if (direction !== undefined) return direction

@@ -1,0 +1,119 @@
+import type { Command, Option } from 'commander'
+import { topics } from './help.js'
+import type { Cli } from './lib/connection/session.js'
+import { wordsOf } from './lib/flags/completed.js'
+import { visibleCommands } from './lib/flags/helptext.js'
+import { FieldOption } from './lib/flags/options.js'
+
+/** A word, and what it means. */
+type Completion = readonly [word: string, description: string]
+
+/** A line that has the shell complete names of files. No word of ours begins with a colon. */
+const FILES: Completion = [':files', '']
+
+interface Typed {
+  command: Command
+  /** How many arguments the command has so far. */
+  count: number
+  /** The option whose value is next. */
+  option: Option | undefined
+  /** No options follow `--`. */
+  ended: boolean
+}
+
+/**
+ * What the last of the words may become: a line for each completion, with a tab before its description. `fill` adds the
+ * commands of a branch.
+ */
+export async function completions(
+  program: Command,
+  given: readonly string[],
+  { cli, fill }: { cli: Cli; fill(this: void, branch: Command): Promise<void> },
+): Promise<string> {
+  // bash makes three words of --output=json
+  const words = given.filter((word, index) => word !== '=' || index === 0)
+  const current = given.at(-1) === '=' ? '' : (words.pop() ?? '')
+  const typed = await typedIn(program, words, fill)
+  const found = (await wordsAt(program, typed, { cli, current })).filter(
+    (each) => each === FILES || each[0].startsWith(current),
+  )
+  return found.map(([word, text]) => (text === '' ? `${word}\n` : `${word}\t${oneLine(text)}\n`)).join('')
+}
+
+async function typedIn(
+  program: Command,
+  words: readonly string[],
+  fill: (branch: Command) => Promise<void>,
+): Promise<Typed> {
+  const typed: Typed = { command: program, count: 0, option: undefined, ended: false }
+  for (const word of words) {
+    if (typed.option) typed.option = undefined
+    else if (word === '--') typed.ended = true
+    else if (!typed.ended && word.startsWith('-')) typed.option = optionOf(program, typed.command, word)
+    else {
+      const next = typed.command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+      if (!next) typed.count++
+      else {
+        if (typed.command === program) await fill(next)
+        typed.command = next
+      }
+    }
+  }
+  return typed
+}
+
+/** The option of a word that takes the next word as its value. */
+function optionOf(program: Command, command: Command, word: string): Option | undefined {
+  const option = optionsOf(program, command).find(({ long, short }) => word === long || word === short)
+  return option?.required ? option : undefined
+}
+
+const optionsOf = (program: Command, command: Command): Option[] => [
+  ...new Set([...command.options, ...program.options]),
+]
+
+async function wordsAt(
+  program: Command,
+  { command, count, option, ended }: Typed,
+  { cli, current }: { cli: Cli; current: string },
+): Promise<readonly Completion[]> {
+  if (option) return valuesOf(option, cli)
+  const [, flag] = /^(--[^=]+)=/.exec(current) ?? []
+  if (flag !== undefined && !ended) {
+    const assigned = optionOf(program, command, flag)
+    const values = assigned ? await valuesOf(assigned, cli) : []
+    return values.map((each) => (each === FILES ? each : ([`${flag}=${each[0]}`, each[1]] as const)))
+  }
+  if (current.startsWith('-') && !ended) return optionsOf(program, command).flatMap(flagsOf)
+  const isHelp = command.name() === 'help' && command.parent === program
+  const namesIn = (parent: Command) =>
+    visibleCommands(parent).map((each): Completion => [each.name(), each.description()])
+  if (isHelp && count === 0) return [...namesIn(program), ...[...Object.keys(topics), 'options'].map(bare)]
+  if (command.commands.length > 0) return count === 0 ? namesIn(command) : []
+  const { registeredArguments: known } = command
+  const argument = known[count] ?? (known.at(-1)?.variadic ? known.at(-1) : undefined)
+  if (argument && /file|folder/.test(argument.name())) return [FILES]
+  return wordsOf(argument).map(bare)
+}
+
+/** The settings are hidden from help, and not here. Other hidden options are older names. */
+function flagsOf(option: Option): Completion[] {
+  const isSetting = option.helpGroupHeading === 'Settings:'
+  if (option.hidden && !isSetting) return []
+  const opposite = option instanceof FieldOption ? option.opposite : undefined
+  return [option.long, opposite].flatMap((word) => (word === undefined ? [] : [[word, option.description] as const]))
+}
+
+async function valuesOf(option: Option, cli: Cli): Promise<readonly Completion[]> {
+  if (option.long === '--context') {
+    const { contexts } = await cli.config({ lenient: true, newFile: true })
+    return [...contexts.keys()].map(bare)
+  }
+  if (/<(file|folder)>$/.test(option.flags)) return [FILES]
+  const words = option.argChoices ?? (option instanceof FieldOption ? option.words : undefined)
+  return (words ?? (option.flags.endsWith('<boolean>') ? ['true', 'false'] : [])).map(bare)
+}
+
+const bare = (word: string): Completion => [word, '']
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
