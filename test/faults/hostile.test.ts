@@ -176,7 +176,8 @@ describe.each(engines)('hostile requests on %s', (engine) => {
       const token = tokens[Math.floor(random() * tokens.length)]
       const { status, text } = await site.http(line, { ...sent, token })
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
-      const told = hidden.filter((each) => text.includes(each) && !JSON.stringify([line, sent]).includes(each))
+      const said = text.replaceAll('<select ', '<') // an element of pages, not of SQL
+      const told = hidden.filter((each) => said.includes(each) && !JSON.stringify([line, sent]).includes(each))
       if (status >= 500 || told.length > 0)
         wrong.push(`request ${number}: ${line.slice(0, 300)} ${JSON.stringify(sent).slice(0, 1000)} as ${token?.slice(0, 20)}: ${status} ${text.slice(0, 500)} ${told.join()}`) // prettier-ignore
     }
