@@ -56,6 +56,8 @@ async function runEditor(
   editor: string,
   file: string,
 ): Promise<number | string> {
+  // An editor in another process needs what the operating system knows: a host of commands has other streams
+  if (![stdin, stderr].every((stream) => 'fd' in stream)) return 'no terminal'
   const ignore = () => {}
   process.on('SIGINT', ignore)
   try {
