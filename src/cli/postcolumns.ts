@@ -28,7 +28,6 @@ export const columns: Column<ListedPost>[] = [
     shown: ({ roadmap }, paint) => (roadmap ? paint.hex(roadmap.color)(roadmap.name) : ''),
     drop: 1,
   },
-  { head: 'TAGS', field: 'tags', text: postCells.tags, drop: 2, ifAny: true },
   { head: 'AUTHOR', text: postCells.author, drop: 3 },
   {
     head: 'AGE',
@@ -40,6 +39,7 @@ export const columns: Column<ListedPost>[] = [
   { head: 'SLUG', field: 'slug', text: postCells.slug, drop: 4, whole: true },
   { head: 'ID', field: 'postId', text: postCells.postId },
   { head: 'MARKS', text: postCells.marks, drop: 0, ifAny: true },
+  { head: 'TAGS', field: 'tags', text: postCells.tags, drop: 2, ifAny: true },
 ]
 export const detailColumns: Column<ListedPost>[] = [
   ...columns,

@@ -68,7 +68,7 @@ const CODES = {
   USERNAME_EXISTS: { status: 409 },
   BOARD_URL_EXISTS: { status: 409, fields: ['url', 'name'] },
   ROADMAP_URL_EXISTS: { status: 409, fields: ['url', 'name'] },
-  TAG_URL_EXISTS: { status: 409, fields: ['url', 'name'] },
+  TAG_URL_EXISTS: { status: 409 },
   EMAIL_VERIFIED: { status: 409 },
   VOTE_EXISTS: { status: 409 },
   CONTENT_CHANGED: { status: 409 },

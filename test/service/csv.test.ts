@@ -41,7 +41,7 @@ describe.each(engines)('a list to download on %s', (engine) => {
     expect(titlesIn((await get('format=jsonl&boardId=ideas')).text)).toEqual(['Shown'])
     const [head, row, end] = (await get('boardId=ideas')).text.split('\n')
     expect(head).toBe(
-      'number,title,board.name,voters.votesCount,commentsCount,roadmap.name,author,createdAt,slug,postId,marks',
+      'number,title,board.name,voters.votesCount,commentsCount,roadmap.name,author,createdAt,slug,postId,marks,tags',
     )
     expect([row, end]).toEqual([expect.stringMatching(/^122,Shown,Ideas,1,0,,Ada,/), ''])
     for (const [query, field] of [

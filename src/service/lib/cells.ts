@@ -17,12 +17,12 @@ export const postCells = {
   'voters.votesCount': (post) => String(post.voters.votesCount),
   commentsCount: (post) => String(post.commentsCount),
   'roadmap.name': (post) => post.roadmap?.name ?? '',
-  tags: ({ tags = [] }) => tags.map(({ name }) => name).join(', '),
   author: (post) => nameOf(post.author),
   createdAt: (post) => post.createdAt,
   slug: (post) => post.slug,
   postId: (post) => post.postId,
   marks: (post) => (post.is_spam ? 'spam' : post.is_held ? 'held' : ''),
+  tags: ({ tags = [] }) => tags.map(({ name }) => name).join(', '),
 } as const satisfies Cells<ListedPost>
 
 export type ListedComment = Activity & { post?: Pick<PostRow, 'number' | 'title'> }
