@@ -84,6 +84,7 @@ async function makeWorld() {
     await made(`POST /posts/${id}/comments`, { body: 'Yes' })
   }
   for (const name of ['Now', 'Next', 'Later']) await made('POST /roadmaps', { name, display: true })
+  for (const name of ['Web', 'Mobile', 'Phone', 'Tablet']) await made('POST /tags', { name })
   const guestToken = await tokenOf(people.guest)
   const tokens = new Map<Person, string | undefined>([
     ['owner', owner],
@@ -142,6 +143,7 @@ const readsOf = ({ ids, held }: World): [string, object?][] => {
     ['GET /boards/search/b'],
     ...boards.map((url): [string] => [`GET /boards/${url}`]),
     ['GET /roadmaps'],
+    ['GET /tags'],
     ['GET /roadmaps/search/n'],
     ...roadmaps.map((url): [string] => [`GET /roadmaps/${url}`]),
     ['GET /roles'],

@@ -73,6 +73,7 @@ async function filled(engine: Engine) {
     boards.push((await made('POST /boards', { name, display: index < 2 })).board.boardId)
   const roadmaps: string[] = []
   for (const name of ['Now', 'Next', 'Later']) roadmaps.push((await made('POST /roadmaps', { name, display: true })).roadmap.id) // prettier-ignore
+  for (const name of ['Web', 'Mobile', 'Phone', 'Tablet']) await made('POST /tags', { name })
   for (let number = 0; number < 9; number++) {
     site.clock.now = new Date(site.clock.now.getTime() + 60_000)
     const { post } = await made('POST /posts', { title: `Dark mode ${number}`, boardId: boards[number % 4] ?? null }, authors[number % 4 === 2 ? 0 : number % 3]?.token) // prettier-ignore
