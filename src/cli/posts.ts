@@ -22,6 +22,7 @@ import { register as registerTold } from './told.js'
 import { foretoldOf, QUIET } from './audience.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
+import { FILTER_FLAGS } from './postflags.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
 import { postNamed } from './lib/output/person.js'
@@ -82,7 +83,7 @@ export function register(group: Command, cli: Cli): void {
       output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
       input: {
         hidden: ['created', 'userId', 'votes', 'roadmapId'],
-        flags: { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' },
+        flags: FILTER_FLAGS,
       },
     },
     cli,
@@ -122,7 +123,7 @@ export function register(group: Command, cli: Cli): void {
       input: {
         joined: 'words',
         hidden: ['votes', 'roadmapId'],
-        flags: { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' },
+        flags: FILTER_FLAGS,
       },
     },
     cli,
@@ -136,7 +137,7 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: facetColumns, id: ({ id }) => id, rows: facetRows, list: true },
       input: {
         hidden: ['roadmapId'],
-        flags: { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' },
+        flags: FILTER_FLAGS,
       },
     },
     cli,

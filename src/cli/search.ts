@@ -3,6 +3,7 @@ import { quoted } from '../core/text.js'
 import { nameOf } from '../service/lib/cells.js'
 import { find, type SearchHit } from '../service/search.js'
 import { command } from './lib/command/command.js'
+import { FILTER_FLAGS } from './postflags.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
@@ -40,7 +41,7 @@ export function register(group: Command, cli: Cli): void {
       input: {
         joined: 'query',
         hidden: ['roadmapId'],
-        flags: { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' },
+        flags: FILTER_FLAGS,
       },
     },
     cli,

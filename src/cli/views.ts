@@ -3,13 +3,14 @@ import { printable } from '../core/text.js'
 import * as views from '../service/views.js'
 import type { View } from '../service/views.js'
 import { command } from './lib/command/command.js'
+import { FILTER_FLAGS } from './postflags.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
 /** The filter in the words of flags: `board ideas,none · sort votes`. */
-function filterText({ filter: { boardId, roadmapIds, authorId, ...others }, missing }: View): string {
-  const all = { board: boardId, roadmap: roadmapIds, author: authorId, ...others }
+function filterText({ filter: { boardId, roadmapIds, authorId, tags, ...others }, missing }: View): string {
+  const all = { board: boardId, roadmap: roadmapIds, author: authorId, tag: tags, ...others }
   const parts = Object.entries(all).flatMap(([field, value]) =>
     value === undefined || value === false ? [] : [value === true ? field : `${field} ${String(value)}`],
   )
@@ -33,7 +34,6 @@ const columns: Column<View>[] = [
 
 const id = (view: View) => view.viewId
 const one = { columns, id, rows: ({ view }: { view: View }) => [view] }
-const flags = { boardId: 'board', roadmapIds: 'roadmap', authorId: 'author' } as const
 const label = (view: View) => `"${printable(view.name)}"`
 
 export function register(group: Command, cli: Cli): void {
@@ -61,7 +61,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'create <name>',
       examples: ['views create triage --roadmap none --sort oldest', 'views create "Hot bugs" --board bugs --shared'],
       output: one,
-      input: { flags },
+      input: { flags: FILTER_FLAGS },
       done: ({ view }) => `Created view ${label(view)}.`,
     },
     cli,
@@ -73,7 +73,7 @@ export function register(group: Command, cli: Cli): void {
       usage: 'update <view:view...>',
       examples: ['views update triage --name "To do"', 'views update triage --board ideas --replace'],
       output: one,
-      input: { flags, hidden: ['ifVersion'] },
+      input: { flags: FILTER_FLAGS, hidden: ['ifVersion'] },
       requiresChange: true,
       done: ({ view }) => `Updated view ${label(view)}.`,
     },

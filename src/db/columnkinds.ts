@@ -140,6 +140,9 @@ const FILTER: Record<keyof StoredFilter, (value: unknown) => boolean> = {
   roadmaps: isIds,
   statusKind: (value) =>
     Array.isArray(value) && value.length > 0 && value.every((each) => STATUS_KINDS.includes(each as StatusKind)),
+  tags: isTexts,
+  allTags: isTexts,
+  withoutTags: isTexts,
   author: isText,
   since: isText,
   until: isText,

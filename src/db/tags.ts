@@ -44,6 +44,9 @@ export const findTag = (db: Db, urlOrId: string): Promise<TagRow | undefined> =>
     .where(isId(urlOrId) ? 'tagId' : 'url', '=', asStored(urlOrId))
     .executeTakeFirst()
 
+export const tagsWithIds = (db: Db, ids: readonly string[]): Promise<TagRow[]> =>
+  ids.length === 0 ? Promise.resolve([]) : db.selectFrom('tags').selectAll().where('tagId', 'in', ids).execute()
+
 /** Returns undefined if another tag has the url. */
 export const insertTag = (db: Db, tag: Insertable<Tables['tags']>): Promise<TagRow | undefined> =>
   db

@@ -12,6 +12,9 @@ export interface StoredFilter {
   boards?: (string | null)[]
   roadmaps?: (string | null)[]
   statusKind?: StatusKind[]
+  tags?: string[]
+  allTags?: string[]
+  withoutTags?: string[]
   author?: string
   since?: string
   until?: string

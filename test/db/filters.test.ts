@@ -23,6 +23,9 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   among: () => [[1, 2, 3], [9]],
   voter: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   follower: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
+  tags: ({ tags }) => tags.slice(0, 2).map(({ tagId }) => [tagId]),
+  allTags: ({ tags }) => [tags.slice(0, 2).map(({ tagId }) => tagId)],
+  withoutTags: ({ tags }) => [tags.slice(0, 1).map(({ tagId }) => tagId)],
 }
 
 const EVERYTHING: PostFilter = {
@@ -78,6 +81,7 @@ async function filled(engine: Engine) {
     site.clock.now = new Date(site.clock.now.getTime() + 60_000)
     const { post } = await made('POST /posts', { title: `Dark mode ${number}`, boardId: boards[number % 4] ?? null }, authors[number % 4 === 2 ? 0 : number % 3]?.token) // prettier-ignore
     await made('PATCH /posts', { id: post.postId, roadmapId: roadmaps[number % 4] ?? null, partial: true })
+    await made('POST /posts/tag', { ids: [post.postId], add: ['web', 'mobile', 'phone'].slice(0, 1 + (number % 3)) })
     if (number % 2 === 0) await made(`POST /posts/${post.postId}/comments`, { body: 'Yes' })
   }
   return { site, owner, people: { moderator, member, guest }, moderators }

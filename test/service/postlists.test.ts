@@ -5,7 +5,9 @@ import { indexMissing } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import { decide } from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 interface Listed {
@@ -27,6 +29,7 @@ async function filled(engine: Engine) {
   await site.owner()
   for (const name of ['Ideas', 'Bugs', 'Plans']) await site.call(boards.create, { name, display: name !== 'Plans' })
   for (const name of ['Soon', 'Later']) await site.call(roadmaps.create, { name, display: true })
+  for (const name of ['Web', 'Mobile', 'Unused']) await site.call(tags.create, { name })
   const authors = [await site.member(), await site.member()]
   for (let number = 0; number < 24; number++) {
     site.clock.now = new Date(Date.UTC(2026, 2, 3, 10, number))
@@ -44,6 +47,8 @@ async function filled(engine: Engine) {
       ...(number % 6 === 5 && { boardId: 'plans' }),
       ...(number % 4 !== 0 && { roadmapId: ['soon', 'later'][number % 2] }),
     })
+    const add = [...(number % 2 === 0 ? ['web'] : []), ...(number % 3 === 0 ? ['mobile'] : [])]
+    if (add.length > 0) await site.call(posttags.tag, { ids: [body.post.postId], add })
     for (const voter of authors.slice(0, number % 3))
       await site.http('POST /votes', { token: voter.token, body: { postId: body.post.postId } })
   }
@@ -101,6 +106,16 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
       [{ query: '"post 12" is:open' }, (n) => n === 12],
       [{ query: '#4 after:2026-03' }, (n) => n === 3],
       [{ query: 'tag:x' }, () => false],
+      [{ tags: ['web'] }, (n) => n % 2 === 0],
+      [{ tags: ['web', 'mobile', 'web'] }, (n) => n % 2 === 0 || n % 3 === 0],
+      [{ tags: ['unused'] }, () => false],
+      [{ tags: ['web', 'unused'], boardId: ['bugs'] }, (n) => n % 2 === 0 && n % 3 === 1],
+      [{ allTags: ['web', 'mobile'] }, (n) => n % 6 === 0],
+      [{ allTags: ['web', 'unused'] }, () => false],
+      [{ allTags: ['mobile'], tags: ['web'], query: 'dark' }, (n) => n % 6 === 0],
+      [{ allTags: ['mobile'], voted: true }, (n) => !reads && n % 6 === 3],
+      [{ query: 'tag:web tag:Mobile' }, (n) => n % 6 === 0],
+      [{ query: 'tag:web post -"post 4"', since: '2026-03-03T10:02:00Z' }, (n) => n % 2 === 0 && n >= 2 && n !== 4],
       [{ mine: true, authorId: authors[0]!.userId }, () => false],
       [{ mine: true }, (n) => n % 2 === (reads ? 2 : 1)],
       [{ voted: true }, (n) => !reads && (n % 2 === 1 || n % 3 === 2)],

@@ -119,7 +119,7 @@ describe.each(engines)('a search on %s', (engine) => {
     ] as const)
       expect([query, (await titles(query)).toSorted()]).toEqual([query, found])
     expect(await titles('export is:mine', eve.token)).toEqual(['Export of Eve'])
-    expect((await look('export board:nowhere tag:x status:y')).unknown).toEqual(['tag:x', 'board:nowhere', 'status:y'])
+    expect((await look('export board:nowhere tag:x status:y')).unknown).toEqual(['board:nowhere', 'status:y', 'tag:x'])
     for (const query of [
       '',
       ' ',

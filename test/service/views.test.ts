@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
 import * as users from '../../src/service/users.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
@@ -11,6 +13,7 @@ async function filled(engine: Engine) {
   const owner = await site.owner()
   for (const name of ['Ideas', 'Bugs', 'Plans']) await site.call(boards.create, { name, display: name !== 'Plans' })
   await site.call(roadmaps.create, { name: 'Soon', display: true })
+  for (const name of ['Web', 'Mobile', 'Unused']) await site.call(tags.create, { name })
   for (let number = 0; number < 12; number++) {
     site.clock.now = new Date(Date.UTC(2026, 2, 3, 10, number))
     const boardId = ['ideas', 'bugs', 'plans'][number % 3]!
@@ -18,6 +21,7 @@ async function filled(engine: Engine) {
       title: `${number % 4 === 0 ? 'Dark' : 'Light'} ${number}`,
       boardId,
     })
+    await site.call(posttags.tag, { ids: [post.postId], add: ['web'] })
     if (number % 2 === 0) await site.call(posts.update, { id: post.postId, roadmapId: 'soon', partial: true })
   }
   return {
@@ -57,6 +61,9 @@ describe.each(engines)('saved views on %s', (engine) => {
       boardId: ['ideas', 'plans'],
       roadmapIds: ['none'],
       statusKind: ['open'],
+      tags: ['web', 'mobile'],
+      allTags: ['web'],
+      withoutTags: ['unused'],
       query: 'light',
       since: '2026-03-03T10:02:00Z',
     }
@@ -75,6 +82,9 @@ describe.each(engines)('saved views on %s', (engine) => {
       boardId: 'ideas,plans',
       roadmapIds: 'none',
       statusKind: 'open',
+      tags: 'web,mobile',
+      allTags: 'web',
+      withoutTags: 'unused',
     }).toString()
     expect(await facets('view=triage')).toEqual(await facets(asked))
     const { text } = await site.http('GET /export/posts?view=triage&sort=oldest&format=jsonl', { token: team.token })

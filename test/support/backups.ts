@@ -67,10 +67,13 @@ export async function filled(engine: Engine): Promise<Machine> {
     "posts create 'Hidden wish' --board secret",
     "posts create 'Gone soon' --board ideas",
     'posts update 1 --roadmap planned',
+    'tags create Mobile',
+    'tags create Secret-Tag --private',
+    'posts tag 1 --add mobile,secret-tag',
     'posts delete 3 --yes',
     'comments create 1 --body first',
     // Lists, times, a number, flags and a text
-    'views create All --board ideas,none --roadmap none --since 30d --until 1d --waiting 7 --mine --voted --following --query dark --sort oldest',
+    'views create All --board ideas,none --roadmap none --since 30d --until 1d --waiting 7 --tag mobile --all-tags mobile --without-tags secret-tag --mine --voted --following --query dark --sort oldest',
   ]
   for (const command of commands) {
     const { code, stderr } = await machine.run(command)

@@ -120,9 +120,11 @@ describe.each(engines)('the table of posts on %s', (engine) => {
 
   it('opens, saves and deletes views, and says what of one is gone', async () => {
     const { site, owner, team } = await open()
-    const form: [string, string][] = [['name', 'Triage'], ['shared', 'true'], ['board', 'ideas'], ['board', 'bugs'], ['roadmap', 'none'], ['sort', 'oldest']] // prettier-ignore
+    const form: [string, string][] = [['name', 'Triage'], ['shared', 'true'], ['board', 'ideas'], ['board', 'bugs'], ['roadmap', 'none'], ['kind', 'open'], ['kind', 'done'], ['sort', 'oldest']] // prettier-ignore
     const { headers } = await send(site, `${HOME}/views?board=ideas`, team.token, form)
     expect(headers.location).toBe(`${HOME}?view=Triage&done=viewSaved`)
+    const { filter } = await site.db.selectFrom('views').select('filter').executeTakeFirstOrThrow()
+    expect(JSON.parse(filter)).toMatchObject({ boards: [expect.any(String), expect.any(String)], statusKind: ['open', 'done'] }) // prettier-ignore
     const { text } = await get(site, `${HOME}?view=triage`, team.token)
     expect(rowsOf(text)).toEqual(['Post 1', 'Post 3', 'Post 7', 'Post 9'])
     expect(text).toContain('View: Triage')

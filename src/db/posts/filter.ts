@@ -5,6 +5,7 @@ import type { Period, Sorting } from '../paging.js'
 import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
 import { followedPosts } from './followed.js'
+import { hasNoTag, withAllTags, withAnyTag } from './tagged.js'
 import type { ChangedBy } from './order.js'
 
 /** Which posts. A new filter is a field here and its entry in `FILTERS`: lists, counts, cursors and what invalidates them follow from it. */
@@ -26,6 +27,10 @@ export interface PostFilter extends Period {
   voter?: string | undefined
   /** Who follows them. */
   follower?: string | undefined
+  /** Ids of tags, each once: a post has any of them, all of them, or none. An empty list matches no post, but as `withoutTags` every one. */
+  tags?: readonly string[] | undefined
+  allTags?: readonly string[] | undefined
+  withoutTags?: readonly string[] | undefined
 }
 
 type Name = keyof PostFilter
@@ -36,7 +41,7 @@ type Column = 'boardId' | 'roadmap_id' | 'userId' | 'display' | 'is_spam'
 export type Conditions = Partial<Record<Name, readonly Value[]>>
 
 /** `values` are undefined where every post passes, and empty where none does. */
-type Filter<Given> = (ByColumn | ByTime | ByIndex) & {
+type Filter<Given> = (ByColumn | ByTime | ByIndex | ByRow) & {
   changedBy: ChangedBy
   values(this: void, given: Given, db: Db): readonly Value[] | undefined
 }
@@ -60,6 +65,11 @@ interface ByIndex {
   index(this: void, db: Db): PostIndex | PostQuery
 }
 
+/** No index has the posts: each row is checked. */
+interface ByRow {
+  passes(this: void, values: readonly Value[]): RawBuilder<unknown>
+}
+
 /** What finds the posts, as a `PostIndex` does. */
 interface PostQuery extends Pick<PostIndex, 'key' | 'lowest'> {
   /** The keys of so many of the newest or oldest posts. */
@@ -71,6 +81,7 @@ interface PostQuery extends Pick<PostIndex, 'key' | 'lowest'> {
 type KeySlice = Sorting & { most: number; after?: number | undefined }
 
 const one = (value: Value | undefined) => (value === undefined ? undefined : [value])
+const listed = (ids: readonly string[] | undefined) => ids && (ids.length > 0 ? [JSON.stringify(ids)] : [])
 
 const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
   boards: {
@@ -106,6 +117,13 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     index: followedPosts,
     changedBy: ['follows', 'votes', 'comments', 'mentions', 'notification_settings'],
     values: one,
+  },
+  tags: { index: withAnyTag, changedBy: ['post_tags', 'tags'], values: listed },
+  allTags: { index: withAllTags, changedBy: ['post_tags', 'tags'], values: listed },
+  withoutTags: {
+    passes: hasNoTag,
+    changedBy: ['post_tags', 'tags'],
+    values: (ids) => (ids && ids.length > 0 ? ids : undefined),
   },
 }
 
@@ -160,6 +178,7 @@ export const conditionsOn = (db: Db, conditions: Conditions, except?: Name): Raw
     .map(({ filter, values }) => {
       const [first] = values
       if ('time' in filter) return sql`posts."createdAt" ${sql.raw(filter.time)} ${first}`
+      if ('passes' in filter) return filter.passes(values)
       if ('index' in filter) {
         const lead = filter.index(db)
         if ('has' in lead) return lead.has(first)
@@ -217,8 +236,9 @@ export function rangesOf(conditions: Conditions): Range[] {
   const times = given(conditions).flatMap(({ filter, values: [value] }) =>
     'time' in filter ? [sql`posts."createdAt" ${sql.raw(filter.time)} ${value}`] : [],
   )
+  const passing = given(conditions).flatMap(({ filter, values }) => ('passes' in filter ? [filter.passes(values)] : []))
   return equal.map(({ parts, nulls }) => ({
-    where: sql.join([...parts, ...shown, ...checked, ...times], sql` and `),
+    where: sql.join([...parts, ...shown, ...checked, ...times, ...passing], sql` and `),
     nulls,
   }))
 }

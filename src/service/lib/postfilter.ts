@@ -7,10 +7,28 @@ import type { Period } from '../../db/paging.js'
 import { assertSignedIn, can, notAllowed, type Actor } from './access.js'
 import { currentHour, type CachedContext, type Context, type HourlyContext } from './context.js'
 import { NONE } from './named.js'
-import { assertFew, authorIdFrom, boardIdsFrom, roadmapIdFrom, roadmapIdsFrom, roadmapsOfKinds } from './postplaces.js'
+import {
+  assertFew,
+  authorIdFrom,
+  boardIdsFrom,
+  roadmapIdFrom,
+  roadmapIdsFrom,
+  roadmapsOfKinds,
+  tagIdsFrom,
+} from './postplaces.js'
 import { nullable, someOf } from './schemas.js'
 import { personOf } from './sessions.js'
 import { periodFields, periodFrom } from './times.js'
+
+const tagsField = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String(), {
+      maxItems: 20,
+      rule: 'a list of up to 20 tag ids or urls',
+      description: `${description}: ids or urls`,
+      names: 'tag',
+    }),
+  )
 
 /** Which posts. */
 export const filterFields = {
@@ -39,6 +57,9 @@ export const filterFields = {
         'Only posts whose roadmap is of one of these kinds; a post without a roadmap that you may see is open',
     }),
   ),
+  tags: tagsField(`Only posts with any of these tags; of these only the newest ${MOST_FOUND} count`),
+  allTags: tagsField(`Only posts with all of these tags; of these only the newest ${MOST_FOUND} count`),
+  withoutTags: tagsField('Only posts with none of these tags; needs dashboard:read'),
   authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
   ...periodFields('posts written'),
   waiting: Type.Optional(
@@ -105,6 +126,9 @@ export async function filterFrom(
     roadmapIds = [],
     roadmapId,
     statusKind,
+    tags,
+    allTags,
+    withoutTags,
     authorId,
     since,
     until,
@@ -128,12 +152,17 @@ export async function filterFrom(
   const ofKinds = statusKind && (await roadmapsOfKinds(ctx, statusKind))
   const roadmaps = ofKinds && named ? named.filter((id) => ofKinds.includes(id)) : (named ?? ofKinds)
   const author = await authorIdFrom(ctx, authorId)
+  // It may have to look at every post
+  if (withoutTags && withoutTags.length > 0 && !can(ctx.actor, 'dashboard:read')) throw notAllowed(['dashboard:read'])
   return {
     boards: boardIds,
     roadmaps,
     author: mine ? person : author,
     voter: voted ? person : undefined,
     follower: following ? person : undefined,
+    tags: await tagIdsFrom(ctx, 'tags', tags),
+    allTags: await tagIdsFrom(ctx, 'allTags', allTags),
+    withoutTags: await tagIdsFrom(ctx, 'withoutTags', withoutTags),
     hidden: can(ctx.actor, 'board:read'),
     words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
     ...(waiting !== undefined && { spam: false as const }),

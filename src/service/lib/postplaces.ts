@@ -120,6 +120,17 @@ export async function tagFrom(ctx: Reader, given: string, field: string): Promis
   throw unknown(field, 'tag', given)
 }
 
+/** The ids of tags, each once, in one order; undefined where none is given. */
+export async function tagIdsFrom(
+  ctx: Reader,
+  field: string,
+  given: readonly string[] = [],
+): Promise<string[] | undefined> {
+  const found = new Set<string>()
+  for (const each of given) found.add((await tagFrom(ctx, each, field)).tagId)
+  return found.size === 0 ? undefined : [...found].toSorted((one, other) => (one < other ? -1 : 1))
+}
+
 export async function visibleTag({ db, actor }: Reader, given: string): Promise<TagRow | undefined> {
   const tag = await findTag(db, given)
   return tag && (tag.display === 1 || can(actor, 'dashboard:read')) ? tag : undefined

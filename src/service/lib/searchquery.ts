@@ -11,7 +11,7 @@ import { needsReading, numbersOf } from './hits.js'
 import { NONE } from './named.js'
 import { findPerson } from './people.js'
 import { filterFrom, wordsOf } from './postfilter.js'
-import { roadmapsOfKinds } from './postplaces.js'
+import { roadmapsOfKinds, visibleTag } from './postplaces.js'
 import { viewerOf } from './sessions.js'
 
 /** A filter with that of a query, and the parts of the query that name nothing: then it finds nothing. */
@@ -45,7 +45,7 @@ const isFilter = (query: SearchQuery): boolean =>
 
 /** Narrows a filter to what a query says beside its words. It throws for nothing that was typed. */
 export async function narrowed(ctx: CachedContext, filter: PostFilter, query: SearchQuery): Promise<Narrowed> {
-  const unknown: string[] = query.tag.map((tag) => `tag:${tag}`)
+  const unknown: string[] = []
   const resolved = async <T>(
     name: string,
     given: readonly string[],
@@ -61,6 +61,7 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
   }
   const boards = await resolved('board', query.board, (text) => boardNamed(ctx, text))
   const roadmaps = await resolved('status', query.status, (text) => roadmapNamed(ctx, text))
+  const tags = await resolved('tag', query.tag, (text) => tagNamed(ctx, text))
   const authors = await resolved('author', query.author, async (text) => (await findPerson(ctx, text))?.userId)
   const own = query.is.includes('mine') ? await viewerOf(ctx) : undefined
   if (own === null) unknown.push('is:mine')
@@ -83,6 +84,7 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
       boards: places,
       roadmaps: isNothing ? [] : narrow,
       author,
+      ...(tags.length > 0 && { allTags: [...new Set([...(filter.allTags ?? []), ...tags])].toSorted(byText) }),
       since,
       until,
     },
@@ -90,6 +92,7 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
 }
 
 const common = <T>(some: readonly T[], others: readonly T[]): readonly T[] => some.filter((one) => others.includes(one))
+const byText = (one: string, other: string) => (one < other ? -1 : 1)
 const later = (one: string | undefined, other: string | undefined) => (one ?? '') > (other ?? '') ? one : (other ?? one) // prettier-ignore
 const earlier = (one: string | undefined, other: string | undefined) => one !== undefined && (other === undefined || one < other) ? one : other // prettier-ignore
 
@@ -104,6 +107,10 @@ async function roadmapNamed({ db, actor }: CachedContext, text: string): Promise
   const roadmap = await urlsOf(text, (url) => findRoadmap(db, url))
   if (!roadmap) return text.toLowerCase() === NONE && can(actor, 'roadmap:read') ? null : undefined
   return roadmap.display === 1 || can(actor, 'roadmap:read') ? roadmap.id : undefined
+}
+
+async function tagNamed(ctx: CachedContext, text: string): Promise<string | undefined> {
+  return (await urlsOf(text, (url) => visibleTag(ctx, url)))?.tagId
 }
 
 /** A name is found by the url that is made of it. */

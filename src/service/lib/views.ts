@@ -4,6 +4,7 @@ import { quoted, searchKey } from '../../core/text.js'
 import { boardsWithIds } from '../../db/boards.js'
 import { SORTS } from '../../db/posts/order.js'
 import { roadmapsWithIds } from '../../db/roadmaps.js'
+import { tagsWithIds } from '../../db/tags.js'
 import { findView, type NamedView, type StoredFilter } from '../../db/views.js'
 import { can, refusedBy, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
@@ -31,9 +32,9 @@ export type ViewInput = Type.Static<Type.TObject<typeof viewFields>>
 
 /** A choice of a view that is gone, or that the caller may not see. */
 export const Missing = Type.Object({
-  field: Type.Unsafe<'boardId' | 'roadmapIds' | 'authorId'>({
+  field: Type.Unsafe<'boardId' | 'roadmapIds' | 'authorId' | 'tags' | 'allTags'>({
     type: 'string',
-    enum: ['boardId', 'roadmapIds', 'authorId'],
+    enum: ['boardId', 'roadmapIds', 'authorId', 'tags', 'allTags'],
   }),
   value: Type.String({ description: 'The id' }),
 })
@@ -88,6 +89,9 @@ export async function storedFrom(
     ...(filter.boards.length > 0 && { boards: [...filter.boards] }),
     ...(filter.roadmaps && { roadmaps: [...filter.roadmaps] }),
     ...(statusKind && { statusKind: [...new Set(statusKind)] }),
+    ...(filter.tags && { tags: [...filter.tags] }),
+    ...(filter.allTags && { allTags: [...filter.allTags] }),
+    ...(filter.withoutTags && { withoutTags: [...filter.withoutTags] }),
     ...(filter.author !== undefined && { author: filter.author }),
     ...(filter.since !== undefined && { since: filter.since }),
     ...(filter.until !== undefined && { until: filter.until }),
@@ -121,7 +125,7 @@ export interface Opened {
 
 /** The fields that a view stands for, without what is gone or what the actor may not see. */
 export async function opened(ctx: CachedContext, stored: StoredFilter): Promise<Opened> {
-  const { boards = [], roadmaps = [], author, waiting, ...others } = stored
+  const { boards = [], roadmaps = [], tags = [], allTags = [], withoutTags = [], author, waiting, ...others } = stored
   const { db, actor } = ctx
   const [reads, follows] = [can(actor, 'board:read'), can(actor, 'roadmap:read')]
   const places = new Map((await boardsWithIds(db, idsIn(boards))).filter(({ display }) => reads || display === 1).map(({ boardId, url }) => [boardId, url])) // prettier-ignore
@@ -136,18 +140,25 @@ export async function opened(ctx: CachedContext, stored: StoredFilter): Promise<
   ): Missing[] =>
     // prettier-ignore
     ids.filter((id) => (id === null ? !none : !known.has(id))).map((id) => ({ field, value: id ?? NONE }))
+  const labels = new Map((await tagsWithIds(db, [...tags, ...allTags, ...withoutTags])).filter(({ display }) => can(actor, 'dashboard:read') || display === 1).map(({ tagId, url }) => [tagId, url])) // prettier-ignore
+  const areAll = allTags.every((id) => labels.has(id))
   const person = author === undefined ? undefined : await findPerson(ctx, author)
   return {
     filter: {
       ...others,
       ...(boards.length > 0 && { boardId: urlsOf(boards, places, true) }),
       ...(roadmaps.length > 0 && { roadmapIds: urlsOf(roadmaps, stages, follows) }),
+      ...(tags.length > 0 && { tags: urlsOf(tags, labels, false) }),
+      ...(allTags.length > 0 && { allTags: areAll ? urlsOf(allTags, labels, false) : [] }),
+      ...(withoutTags.length > 0 && { withoutTags: urlsOf(withoutTags, labels, false) }),
       ...(person && { authorId: person.username }),
       ...(waiting !== undefined && follows && { waiting }),
     },
     missing: [
       ...lacking('boardId', boards, places, true),
       ...lacking('roadmapIds', waiting === undefined ? roadmaps : [...new Set([...roadmaps, null])], stages, follows),
+      ...lacking('tags', tags, labels, false),
+      ...lacking('allTags', allTags, labels, false),
       ...(person || author === undefined ? [] : [{ field: 'authorId' as const, value: author }]),
     ],
   }

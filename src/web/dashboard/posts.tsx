@@ -266,17 +266,28 @@ export const decide = action({
     isStep(form) ? stepDone(view, form, answer, decidedFlash(form)) : done(answer, form.to, decidedFlash(form)),
 })
 
+/** The filters of an address that may be there several times. */
+const LISTED = ['board', 'roadmap', 'kind', 'tag', 'tags', 'untagged'] as const
+
 export const saveView = action({
   operation: views.create,
   page: async () => postsPage,
-  many: ['board', 'roadmap'],
-  fields: { q: 'query', board: 'boardId', roadmap: 'roadmapIds', author: 'authorId', by: 'mine' },
-  input: (_view, { name, shared, q, board, roadmap, author, since, until, waiting, by, voted, following, sort }) => ({
+  many: [...LISTED],
+  fields: {
+    q: 'query',
+    board: 'boardId',
+    roadmap: 'roadmapIds',
+    kind: 'statusKind',
+    tag: 'tags',
+    author: 'authorId',
+    by: 'mine',
+  },
+  input: (_view, { name, shared, q, author, since, until, waiting, by, voted, following, sort, ...lists }) => ({
     name,
     shared: shared === 'true',
     ...askedOf({
       query: Object.fromEntries(Object.entries({ q, author, since, until, waiting, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
-      queried: (field) => listed(field === 'board' ? board : roadmap),
+      queried: (field) => listed(lists[field]),
     }),
   }),
   done: (_view, { view: { name } }) => ({ to: withQuery(HOME, { view: name }), flash: 'viewSaved' }),

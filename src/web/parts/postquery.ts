@@ -9,6 +9,7 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const kinds = view.queried('kind')
   const statusKind = STATUS_KINDS.filter((kind) => kinds.includes(kind))
+  const [tags, allTags, withoutTags] = [view.queried('tag'), view.queried('tags'), view.queried('untagged')]
   const order = VIEW_SORTS.find((each) => each === sort)
   return {
     ...(saved && { view: saved }),
@@ -16,6 +17,9 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(boardId.length > 0 && { boardId }),
     ...(roadmapIds.length > 0 && { roadmapIds }),
     ...(statusKind.length > 0 && { statusKind }),
+    ...(tags.length > 0 && { tags }),
+    ...(allTags.length > 0 && { allTags }),
+    ...(withoutTags.length > 0 && { withoutTags }),
     ...(author && { authorId: author }),
     ...(since && { since }),
     ...(until && { until }),
@@ -33,6 +37,9 @@ export const queryOf = ({
   boardId,
   roadmapIds,
   statusKind,
+  tags,
+  allTags,
+  withoutTags,
   authorId,
   since,
   until,
@@ -46,6 +53,9 @@ export const queryOf = ({
   board: boardId,
   roadmap: roadmapIds,
   kind: statusKind,
+  tag: tags,
+  tags: allTags,
+  untagged: withoutTags,
   author: authorId,
   since,
   until,
