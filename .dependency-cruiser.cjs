@@ -85,6 +85,7 @@ module.exports = {
     ),
     onlyImports('http', ['core', 'service'], 'http imports core and service only.'),
     onlyImports('client', ['core', 'service'], 'client imports core and service only.'),
+    onlyImports('sources', ['core', 'service'], 'sources imports core and service only.'),
     onlyImports('web', ['core', 'service', 'http'], 'web imports core, service and http only.'),
     onlyImports(
       'backup',
@@ -108,6 +109,7 @@ module.exports = {
         'core',
         'service',
         'client',
+        'sources',
         'backup',
         'doctor',
         'app',

@@ -198,6 +198,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./restore.js'),
   },
   {
+    name: 'import',
+    summary: 'Import boards, posts, votes and people from another product',
+    group: OPERATION,
+    load: () => import('./import.js'),
+  },
+  {
     name: 'export',
     summary: 'Write the whole site as lines of JSON',
     group: OPERATION,

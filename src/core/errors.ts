@@ -122,6 +122,7 @@ const CODES = {
   DOCTOR_FINDINGS: { status: 500, exit: 9 },
   MAIL_TEST_FAILED: { status: 500, exit: 9 },
   COPY_DIFFERS: { status: 500, exit: 9 },
+  IMPORT_DIFFERS: { status: 500, exit: 9 },
   BACKUP_DAMAGED: { status: 500, exit: 9 },
   BACKUP_NOT_FOUND: { status: 404 },
   BACKUP_EXISTS: { status: 409 },

@@ -214,7 +214,7 @@ export const NOUNS = {
   subject: { group: 'subjects' },
   mail: { verbs: ['retried', 'cancelled', 'tested', 'resumed'] },
   site: {
-    verbs: ['set_up', 'updated', 'secret_replaced', 'backup_requested', 'rehearsal_requested'],
+    verbs: ['set_up', 'updated', 'secret_replaced', 'backup_requested', 'rehearsal_requested', 'imported'],
     details: {
       title: 'text',
       description: 'text',

@@ -1,5 +1,6 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
+import { IMPORTED_KINDS } from '../core/importedkinds.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
@@ -30,6 +31,11 @@ const status: Kind = {
   is: 'open, planned, active, done or declined',
   isRequired: true,
   fits: (value) => STATUS_KINDS.some((kind) => kind === value),
+}
+const imported: Kind = {
+  is: 'a kind of what is imported',
+  isRequired: true,
+  fits: (value) => IMPORTED_KINDS.some((kind) => kind === value),
 }
 const mail: Kind = { is: 'now, quiet or digest', fits: (value) => MAIL_WAYS.some((each) => each === value) }
 const ways: Kind = {
@@ -77,8 +83,10 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   event_seals: { after_id: key, last_id: free, events: free, hash: free, sealed_at: time, version: free },
   events: { id: key, action: free, subject_id: free, subject: free, person_id: free, actor_id: free, origin: free, address: free, key_id: free, created_at: time, details: free },
   follows: { postId: free, userId: free, isFollowing: flag, createdAt: time, fromPostId: free },
+  former_paths: { path: free, postId: free },
   former_usernames: { username: free, userId: free },
   identities: { identityId: free, userId: free, provider: free, subject: free, email: free, createdAt: time, usedAt: time },
+  imported_rows: { source: free, kind: imported, sourceId: free, rowId: free },
   invitations: { userId: free, invitedBy: free, createdAt: time, sentAt: time, expiresAt: time, acceptedAt: time },
   limits: { key: free, points: free, until: time },
   mail_bounces: { userId: free, bounces: key, reason: free, bouncedAt: time, suppressedAt: time },
@@ -91,7 +99,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   post_counts: { board: free, roadmap: free, display, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
   post_tags: { postId: free, tagId: free, createdAt: time },
-  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time },
+  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time, importedVotes: key },
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
   reviews: { reviewId: free, postId: free, commentId: free, decidedAt: time, editedAt: time, isOpen: flag },

@@ -45,6 +45,7 @@ async function merging(
   await lockPosts(db, [postId, intoId])
   const answerId = await answerToGiveUp(db, postId, intoId)
   const votes = await mergeVotes(db, postId, intoId)
+  await moveImportedVotes(db, postId, intoId, 1)
   const comments = await sql`
     update comments set from_post_id = coalesce(from_post_id, ${postId}), post_id = ${intoId} where post_id = ${postId}`.execute(
     db,
@@ -99,6 +100,14 @@ async function mergeVotes(db: Db, postId: string, intoId: string): Promise<numbe
   return count + Number(moved.numAffectedRows ?? 0)
 }
 
+/** A merged post keeps the number of its own, and of what was merged into it before. */
+const moveImportedVotes = (db: Db, postId: string, rootId: string, by: 1 | -1) =>
+  sql`
+    update posts set "importedVotes" = "importedVotes" + ${sql.lit(by)} * (select part."importedVotes" from posts as part where part."postId" = ${postId})
+    where "postId" = ${rootId} and exists (select 1 from posts as part where part."postId" = ${postId} and part."importedVotes" <> 0)`.execute(
+    db,
+  )
+
 /** The post and what is merged into it, as it is stored. */
 const groupOf = (rootId: string): RawBuilder<unknown> =>
   sql`(select ${rootId} as "postId" union all select merges."postId" from merges where merges."rootId" = ${rootId})`
@@ -116,6 +125,7 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
   await sql`
     update votes set "postId" = ${postId}, "fromPostId" = nullif("fromPostId", ${postId})
     where "postId" = ${rootId} and "fromPostId" in ${group}`.execute(db)
+  await moveImportedVotes(db, postId, rootId, -1)
   await restoreVotes(db, rootId)
   await restoreVotes(db, postId)
   // A reply stays with what it replies to

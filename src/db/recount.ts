@@ -17,7 +17,7 @@ const COUNTS: { [Table in keyof CountedColumns]: Record<CountedColumns[Table], C
   posts: {
     votesCount: {
       what: 'votes of posts',
-      count: 'select count(*) from votes where votes."postId" = posts."postId"',
+      count: 'select posts."importedVotes" + count(*) from votes where votes."postId" = posts."postId"',
     },
     commentsCount: {
       what: 'comments of posts',

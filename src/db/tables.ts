@@ -1,5 +1,6 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
 import type { DeliveryKind } from '../core/deliverykinds.js'
+import type { ImportedKind } from '../core/importedkinds.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
 import type { DigestTime, MailWay } from '../core/notificationways.js'
 import type { StatusKind } from '../core/statuskinds.js'
@@ -46,6 +47,8 @@ export interface Tables {
     is_spam: Generated<number>
     createdAt: string
     updatedAt: string
+    /** Votes that were counted elsewhere, without their voters. `votesCount` includes them. */
+    importedVotes: Generated<number>
   }
   /** Written by triggers, without the actor. Place ids may refer to deleted rows; null: no place. */
   post_moves: {
@@ -435,6 +438,10 @@ export interface Tables {
     createdAt: string
     updatedAt: string
   }
+  /** What a row was where it was imported from. It stays when the row is deleted, so that no import brings it back. */
+  imported_rows: { source: string; kind: ImportedKind; sourceId: string; rowId: string }
+  /** Paths under which posts were found where they were imported from. */
+  former_paths: { path: string; postId: string }
   /** The last event that a consumer has handled. */
   event_cursors: { consumer: string; last_id: number }
 }

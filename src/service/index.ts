@@ -12,6 +12,7 @@ import * as follows from './follows.js'
 import * as mentions from './mentions.js'
 import * as merges from './merges.js'
 import * as identities from './identities.js'
+import * as imports from './imports.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
@@ -121,6 +122,8 @@ export const operations = [
   posthistory.history,
   posts.create,
   postupload.uploadAll,
+  imports.create,
+  imports.findPath,
   posts.update,
   postmoves.move,
   posttags.tag,

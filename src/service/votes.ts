@@ -67,7 +67,9 @@ export const list = operation({
     const { postId: id } = post
     const filter: VoteFilter & Sorting = { postId: id, created, ...periodFrom({ since, until }) }
     const total =
-      filter.since === undefined && filter.until === undefined ? post.votesCount : await countVotes(db, filter)
+      filter.since === undefined && filter.until === undefined
+        ? post.votesCount - post.importedVotes // of those, nobody knows the voters
+        : await countVotes(db, filter)
     const open = seesVoters(actor, post)
     const { rows: results, keys } = await pageOf(VOTES, page, {
       total,

@@ -19,6 +19,7 @@ export const routes = {
   frame: async () => (await import('./parts/layout.js')).frame,
   login: async () => (await import('./account/auth.js')).loginPage,
   error: async () => (await import('./public/site.js')).error,
+  moved: async (view) => (await import('./public/imports.js')).moved(view),
 } satisfies Routes
 
 export const web = surfaceOf(routes)

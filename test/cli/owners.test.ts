@@ -56,6 +56,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'roles unassign': { args: 'Team --user grace@example.org' },
   'roles delete': { args: 'Team --yes' },
   'posts create': { args: 'Other --board ideas' },
+  import: { args: 'records RECORDS --yes' },
   'posts update': { args: 'POST --board ideas' },
   'posts move': { args: 'POST --roadmap planned' },
   'posts tag': { args: 'POST --add phone' },
@@ -205,14 +206,16 @@ describe.runIf(isRoot)('root beside the service of another user', () => {
     const { stdout } = await machine.run("posts create 'Dark mode' -q")
     const names = {
       POST: stdout.trim(),
+      RECORDS: path.join(machine.folder, 'records.jsonl'),
       BACKUP: path.join(dataOf(machine), 'backups/one.backup'),
       DATABASE: machine.databaseUrl,
       COPY: `sqlite:${path.join(dataOf(machine), 'copy.db')}`,
     }
+    writeFileSync(names.RECORDS, '{"type":"post","sourceId":"1","title":"New"}\n')
     const wrong: unknown[] = []
     for (const [command, { args, code = 0, stdin = '' }] of Object.entries(WRITES)) {
       const line = `${command} ${args}`
-        .replaceAll(/POST|BACKUP|DATABASE|COPY/g, (name) => names[name as keyof typeof names])
+        .replaceAll(/POST|BACKUP|DATABASE|COPY|RECORDS/g, (name) => names[name as keyof typeof names])
         .trim()
       const done = await machine.run(line, { stdin })
       if (done.code !== code || unusable(machine).length > 0)

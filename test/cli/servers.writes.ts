@@ -63,6 +63,10 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     ...http('POST /import/posts', { title: text, boardId: draw([null, draw(rows.boards).boardId]) }),
     type: 'application/x-ndjson',
   }),
+  'imports.create': ({ text }) => ({
+    ...http('POST /import/records?source=canny', { type: 'post', sourceId: text, title: text, importedVotes: 3 }),
+    type: 'application/x-ndjson',
+  }),
   'posts.update title': ({ rows, draw, text }) =>
     http('PATCH /posts', { id: draw(rows.posts).postId, title: text, contentMarkdown: text, partial }),
   'posts.update board': ({ rows, draw }) =>

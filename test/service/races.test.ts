@@ -33,6 +33,7 @@ const RACES: Record<string, Race | string> = {
   'follows.fromPostId': 'a merge and a deletion of posts wait for each other',
   'follows.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
   'follows.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
+  'former_paths.postId': 'an import writes it in the transaction that inserts the post',
   'former_usernames.userId': 'no operation writes it after the migration',
   'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
   'invitations.invitedBy': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /users', body: { email: 'eve@example.org' } })), // prettier-ignore

@@ -1,3 +1,4 @@
+import { newId } from '../../src/core/ids.js'
 import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
 import type { World } from './scenarios.world.js'
 
@@ -22,7 +23,7 @@ export interface Row {
   /** Nothing, where it is left out. */
   input?: Input
   /** What an upload gets. */
-  rows?: string
+  rows?: string | (() => string)
   /** A POST that only reads, or a success that is no event. */
   silent?: true
   /** Each answer is another, as it has a new token. */
@@ -135,6 +136,12 @@ export const table: Record<string, Row> = {
   'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },
+  'imports.create': {
+    needs: 'owner',
+    input: () => ({ source: 'canny' }),
+    rows: () => `${JSON.stringify({ type: 'post', sourceId: newId(), title: 'New' })}\n`,
+  },
+  'imports.findPath': { needs: 'public', input: async (w) => ({ path: await w.formerPath() }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },
   'posts.tag': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], add: [w.openTag] }) },

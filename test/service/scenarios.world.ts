@@ -63,6 +63,11 @@ export async function makeWorld(engine: Engine) {
     await call(merges.merge, { ids: [postId], into: openPost })
     return postId
   }
+  const formerPath = async () => {
+    const path = `/ideas/${newId()}`
+    await site.db.insertInto('former_paths').values({ path, postId: openPost }).execute()
+    return path
+  }
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare', display: true })).roadmap
   const tag = async () => (await call(tags.create, { name: 'Spare' })).tag.tagId
@@ -99,6 +104,7 @@ export async function makeWorld(engine: Engine) {
     openTag,
     secretTag,
     merged,
+    formerPath,
     secretPost,
     word,
     person,

@@ -140,6 +140,20 @@ const posts = (engine: Engine): Trigger[] => [
     when: 'new.number is not null',
     run: ofPost('new', `trending = ${weight(engine, 'new."createdAt"')}`),
   },
+  {
+    name: 'posts_imported',
+    on: 'posts',
+    after: 'insert',
+    when: 'new."importedVotes" <> 0',
+    run: ofPost('new', `"votesCount" = "votesCount" + new."importedVotes"`),
+  },
+  {
+    name: 'posts_import_changed',
+    on: 'posts',
+    after: 'update',
+    when: 'new."importedVotes" <> old."importedVotes"',
+    run: ofPost('new', `"votesCount" = "votesCount" + new."importedVotes" - old."importedVotes"`),
+  },
 ]
 
 /** Moves change neither the person nor the time of a vote. A difference of numbers may be a little too small. */

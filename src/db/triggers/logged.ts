@@ -40,6 +40,7 @@ const posts = {
   number: 'logged',
   createdAt: 'logged',
   updatedAt: 'logged',
+  importedVotes: 'logged',
 } as const satisfies Columns<'posts'>
 
 const users = {

@@ -11,6 +11,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   keys: 'API keys for programs',
   invitations: 'Invitations to the site',
   posts: 'Feedback, and where it moved',
+  imports: 'Imports from other products',
   search: 'Search in posts and comments',
   moderation: 'Reports, and the queue of the moderators',
   undo: 'Taking back what one request changed',

@@ -11,8 +11,7 @@ interface AnswerLine {
 
 /** Reads the answer to an upload of rows. Throws what ended it before its end. */
 export async function* resultsIn<Out>({ pieces }: LongBody): AsyncGenerator<Result<Out>> {
-  for await (const text of linesOf(pieces)) {
-    const { line = 0, result, error, ...answer } = parsed(text)
+  for await (const { line = 0, result, error, ...answer } of answerLines<AnswerLine>(pieces)) {
     if (result === 'complete') return
     if (result === 'incomplete') throw errorOf(error)
     yield result === 'failed' ? { line, result, error: errorOf(error) } : { line, result, answer: answer as Out } // the server serializes what the operation answers
@@ -29,14 +28,19 @@ async function* linesOf(pieces: LongBody['pieces']): AsyncGenerator<string> {
   }
 }
 
-function parsed(text: string): AnswerLine {
+/** The lines of an answer that is lines of JSON. */
+export async function* answerLines<Line>(pieces: LongBody['pieces']): AsyncGenerator<Line> {
+  for await (const text of linesOf(pieces)) yield parsed(text) as Line // what our servers write
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as AnswerLine
+    return JSON.parse(text)
   } catch {
     throw new AppError('SERVER_UNREACHABLE', 'The server did not answer as feedbackctl does. Check --server.')
   }
 }
 
-function errorOf({ code, message, errors, why }: ErrorBody = { code: '', message: '' }): AppError {
+export function errorOf({ code, message, errors, why }: ErrorBody = { code: '', message: '' }): AppError {
   return new AppError(isErrorCode(code) ? code : 'SERVER_ERROR', message, { errors, why })
 }

@@ -21,6 +21,11 @@ export const PostVote = Type.Object({
   }),
   votesCount: Type.Integer(),
   viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of the signed-in user' })),
+  importedVotes: Type.Optional(
+    Type.Integer({
+      description: 'Of the votes, those counted where the post was imported from, without their voters; absent if none',
+    }),
+  ),
 })
 export type PostVote = Type.Static<typeof PostVote>
 
@@ -58,12 +63,13 @@ export async function votersOf(
   const viewer = await viewerOf(ctx)
   const voter = viewer ?? (typeof given === 'string' ? asStored(given) : '')
   const own = await votesOf(db, voter, (viewer === null ? open : posts).map(({ postId }) => postId)) // prettier-ignore
-  return posts.map(({ postId, votesCount }) => {
+  return posts.map(({ postId, votesCount, importedVotes }) => {
     const mine = own.find((vote) => vote.postId === postId)
     return {
       votes: shown.filter((vote) => vote.postId === postId).map((vote) => ({ ...vote, avatar: avatarOf(ctx, vote) })),
       votesCount,
       ...(mine && { viewerVote: mine }),
+      ...(importedVotes > 0 && { importedVotes }),
     }
   })
 }

@@ -145,6 +145,9 @@ function Voters({ view, post, voters, isOnBehalf }: Props) {
   return (
     <section>
       <h2 id="voters">{t('voters.count', { count: post.voters.votesCount })}</h2>
+      {post.voters.importedVotes === undefined ? null : (
+        <p class="soft">{t('voters.imported', { count: post.voters.importedVotes })}</p>
+      )}
       <ul class="outcomes">
         {voters.results.map(({ user }) => (
           <li>

@@ -31,6 +31,8 @@ export interface Routes extends Required<RoutesOf> {
   frame: Lazy<Frame>
   login: Lazy<AnyPage>
   error: Lazy<ErrorPage>
+  /** Where a page that is not there leads, without the base path. */
+  moved?(this: void, view: View): Promise<string | undefined>
   /** They are all there is: they lead to no other page, and say themselves what was done. */
   isAlone?: true
 }

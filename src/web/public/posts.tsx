@@ -208,13 +208,17 @@ export const post = page({
 
 /** Who voted, where the board shows it. */
 function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardPost }) {
-  if (voters.votes.length === 0) return null
+  const { importedVotes } = voters
+  const imported =
+    importedVotes === undefined ? null : <span class="soft">{view.t('voters.imported', { count: importedVotes })}</span>
+  if (voters.votes.length === 0) return imported && <p class="voters">{imported}</p>
   return (
     <p class="voters">
       {voters.votes.map((voter) => (
         <Avatar person={voter} size={28} />
       ))}
       <a href={view.href(`${links.post(slug)}/voters`)}>{view.t('voters.count', { count: voters.votesCount })}</a>
+      {imported}
     </p>
   )
 }

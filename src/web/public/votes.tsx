@@ -66,7 +66,8 @@ export const voters = page({
         <p>
           <a href={href(links.post(post.slug))}>{t('voters.back')}</a>
         </p>
-        {votes.results.length === 0 ? (
+        {votes.results.length === 0 && votes.total_count === 0 && post.voters.importedVotes !== undefined ? null : votes
+            .results.length === 0 ? (
           <Empty title={t(votes.total_count === 0 ? 'voters.none' : 'voters.hidden')} />
         ) : (
           <ul class="people">
@@ -82,6 +83,9 @@ export const voters = page({
               </li>
             ))}
           </ul>
+        )}
+        {post.voters.importedVotes === undefined ? null : (
+          <p class="soft">{t('voters.imported', { count: post.voters.importedVotes })}</p>
         )}
         <Pager view={view} page={pageNumber(view)} pages={votes.results.length === 0 ? 1 : votes.total_pages} />
       </>

@@ -209,6 +209,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     DOCTOR_FINDINGS: error.reason === 'by-hand' || args.includes('--fix') ? ['Do what each finding says.'] : again(withOptions(args, '--fix')), // prettier-ignore
     MAIL_TEST_FAILED: missing,
     COPY_DIFFERS: later,
+    IMPORT_DIFFERS: later,
     BACKUP_DAMAGED: [then('backup list', 'for an earlier one')],
     BACKUP_NOT_FOUND: command[1] === 'rehearse' ? run('backup create') : backups,
     BACKUP_EXISTS: command[0] === 'db' ? otherTarget(args, again) : help,

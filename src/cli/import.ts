@@ -1,0 +1,242 @@
+import { closeSync, existsSync, writeSync } from 'node:fs'
+import path from 'node:path'
+import { Argument, type Command } from 'commander'
+import { AppError, type ErrorBody } from '../core/errors.js'
+import { openNewFile } from '../core/files.js'
+import { counted, printable } from '../core/text.js'
+import { create } from '../service/imports.js'
+import type { Call } from '../service/lib/operation.js'
+import { answerLines, errorOf } from '../service/lib/uploadresults.js'
+import { SOURCE_NAMES, SOURCES, type SourceName } from '../sources/index.js'
+import type { SourceRecord } from '../sources/source.js'
+import { exitOf, type Flags } from './lib/command/several.js'
+import type { Cli } from './lib/connection/session.js'
+import { explain } from './lib/flags/helptext.js'
+import { formatOf, isStructured, print } from './lib/output/output.js'
+import { withFields } from './lib/output/rowfields.js'
+import type { Column } from './lib/output/table.js'
+import { confirm } from './lib/prompts/prompts.js'
+import { interruptible } from './lib/terminal/interruptible.js'
+import { counter } from './lib/terminal/progress.js'
+import { canPrompt, tell } from './lib/terminal/terminal.js'
+
+/** What became of the records of one kind. */
+interface Counts {
+  type: string
+  found: number
+  created: number
+  matched: number
+  existing: number
+  failed: number
+}
+
+interface Balance {
+  balance: Counts[]
+  boards: { board: string | null; posts: number; votes: number }[]
+  isBalanced: boolean
+}
+
+interface Flagged extends Flags {
+  board?: string
+  source?: string
+  map?: Map<string, string>
+  confirmed?: boolean
+  rejects?: string
+}
+
+const number = (head: keyof Counts): Column<Counts> => ({
+  head: head.toUpperCase(),
+  field: head,
+  text: (counts) => String(counts[head]),
+  right: true,
+  drop: 0,
+})
+const columns: Column<Counts>[] = [
+  { head: 'TYPE', field: 'type', text: ({ type }) => type, drop: 0, whole: true },
+  number('found'),
+  number('created'),
+  number('matched'),
+  number('existing'),
+  number('failed'),
+]
+
+const FIELDS = ['type', 'found', 'created', 'matched', 'existing', 'failed']
+
+export function register(command: Command, cli: Cli): void {
+  explain(withFields(command, FIELDS), {
+    examples: [
+      'import csv ideas.csv --board ideas --dry-run',
+      'import csv export.csv --map title=Subject --map votes="Vote total"',
+    ],
+    notes: [
+      'What was imported before is not imported again, so a second import brings only what is new, and one that was interrupted goes on. Nobody is told of what is imported.',
+      'People are matched by their e-mail address. They sign in by a link that the site mails to them. Votes whose voters are not known are a number of the post.',
+      'The last lines say what was found and what became of it. "matched" was here already by its name or address, "existing" came with an earlier import.',
+    ],
+  })
+    .addArgument(new Argument('<source>', 'where the data is from').choices(SOURCE_NAMES))
+    .argument('<file>', 'its export')
+    .option('--board <board>', 'board of posts that name none (default: no board)')
+    .option('--map <column=header>', 'the header of a column of CSV; can be repeated', addTo)
+    .option('--source <name>', 'name that keeps ids apart from those of other imports (default: <source>)')
+    .option('--confirmed', 'mail people about the posts that they follow: their addresses were confirmed there')
+    .option('--rejects <file>', 'new file for the records that are refused, to mend and import with "import records"')
+    .option('--dry-run', 'check the request and show the result, but change nothing')
+    .option('-y, --yes', 'do not ask for confirmation')
+    .action(async (product: SourceName, file: string) => {
+      const flags = command.optsWithGlobals<Flagged>()
+      const work = await prepared(cli, product, file, flags)
+      if (flags.dryRun) return report(cli, flags, await work(true), { isDry: true })
+      if (!flags.yes) {
+        if (!canPrompt(cli.terminal, flags)) await confirm(cli.terminal, flags, `Import from ${file}?`)
+        await report(cli, { ...flags, output: 'table' }, await work(true), { isDry: true })
+        await confirm(cli.terminal, flags, `Import this from ${file}?`)
+      }
+      return report(cli, flags, await work(false), { isDry: false })
+    })
+}
+
+function addTo(text: string, before = new Map<string, string>()): Map<string, string> {
+  const [, column, header] = /^([^=]+)=(.+)$/s.exec(text) ?? []
+  if (column === undefined || header === undefined)
+    throw new AppError('USAGE', `--map takes column=header, such as title=Subject; ${JSON.stringify(text.slice(0, 100))} is neither.`) // prettier-ignore
+  return before.set(column.trim().toLowerCase(), header.trim())
+}
+
+type Work = (isDry: boolean) => Promise<Balance>
+
+async function prepared({ terminal, connect }: Cli, product: SourceName, file: string, flags: Flagged): Promise<Work> {
+  const from = path.resolve(terminal.cwd, file)
+  if (!existsSync(from)) throw new AppError('USAGE', `${file} does not exist.`)
+  const source = await SOURCES[product]()
+  const notes = new Set<string>()
+  const note = (sentence: string) => {
+    if (!notes.has(sentence)) tell(terminal, printable(sentence))
+    notes.add(sentence)
+  }
+  const input = {
+    source: flags.source ?? product,
+    ...(flags.board !== undefined && { boardId: flags.board }),
+    ...(flags.confirmed && { confirmed: true }),
+  }
+  return async (isDry) => {
+    const call = await connect({ dryRun: isDry })
+    return imported(terminal, call, input, source.read({ from, map: flags.map ?? new Map(), note }), isDry ? undefined : flags.rejects) // prettier-ignore
+  }
+}
+
+interface AnswerLine extends Partial<Balance> {
+  result: 'failed' | 'taken' | 'complete' | 'incomplete'
+  line?: number
+  type?: string
+  until?: number
+  error?: ErrorBody
+}
+
+/** Failures that are said; the others are counted. */
+const MOST_SAID = 20
+
+async function imported(
+  terminal: Cli['terminal'],
+  call: Call,
+  input: object,
+  records: AsyncIterable<SourceRecord>,
+  rejects: string | undefined,
+): Promise<Balance> {
+  const open = new Map<number, string>() // records whose answer is still to come, by their line
+  const fd = rejects === undefined ? undefined : newFile(path.resolve(terminal.cwd, rejects), rejects)
+  const interruption = interruptible('Interrupted. Run the import again: it goes on where it was.')
+  const progress = counter(terminal, true)
+  let said = 0
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    let [line, text] = [0, '']
+    for await (const record of records) {
+      interruption.check()
+      const row = JSON.stringify(record)
+      open.set((line += 1), row)
+      text += `${row}\n`
+      if (text.length < CHUNK) continue
+      yield Buffer.from(text)
+      text = ''
+    }
+    if (text !== '') yield Buffer.from(text)
+  }
+  try {
+    const { pieces } = await interruption.until(call(create, input, { type: 'application/x-ndjson', bytes: bytes() }))
+    for await (const answer of answerLines<AnswerLine>(pieces)) {
+      const { result, line = 0, type, until = 0, error } = answer
+      if (result === 'incomplete') throw errorOf(error)
+      if (result === 'complete') return { balance: [], boards: [], isBalanced: true, ...answer }
+      if (result === 'failed') {
+        const row = open.get(line) ?? ''
+        if ((said += 1) <= MOST_SAID)
+          tell(terminal, printable(`${type ?? 'record'} ${nameIn(row)}: ${error?.message ?? ''} (${error?.code ?? ''})`), { start: '✗ ' }) // prettier-ignore
+        if (fd !== undefined) writeSync(fd, `${row}\n`)
+      } else {
+        for (const each of open.keys()) {
+          if (each > until) break
+          open.delete(each)
+        }
+        progress.report(counted(until, 'record'))
+      }
+    }
+    throw new AppError(
+      'SERVER_UNREACHABLE',
+      'The server did not answer all: its answer has no end. Run the import again.',
+    )
+  } finally {
+    progress.end()
+    interruption.undo()
+    if (said > MOST_SAID) tell(terminal, `${counted(said - MOST_SAID, 'more record')} failed.`)
+    if (fd !== undefined) closeSync(fd)
+  }
+}
+
+/** Characters of the body that are sent at once. */
+const CHUNK = 64_000
+
+function newFile(target: string, given: string): number {
+  try {
+    return openNewFile(target)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') throw new AppError('USAGE', `${given} exists already. Name a new file.`)
+    throw new AppError('USAGE', `Cannot write ${given}: ${(error as Error).message}`)
+  }
+}
+
+/** What a record is called in messages. */
+function nameIn(row: string): string {
+  const {
+    title,
+    name,
+    email,
+    sourceId = '',
+    post = '',
+  } = JSON.parse(row === '' ? '{}' : row) as Record<string, unknown>
+  return JSON.stringify(title ?? name ?? email ?? (sourceId || post)).slice(0, 80)
+}
+
+async function report(
+  { terminal }: Cli,
+  flags: Flagged,
+  { balance, boards, isBalanced }: Balance,
+  { isDry }: { isDry: boolean },
+): Promise<void> {
+  const body = { balance, boards, dry_run: isDry }
+  await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
+  const of = (key: 'created' | 'failed') => balance.reduce((sum, counts) => sum + counts[key], 0)
+  const votes = boards.reduce((sum, each) => sum + each.votes, 0)
+  const posts = boards.reduce((sum, each) => sum + each.posts, 0)
+  if (!isStructured(formatOf(terminal, flags))) {
+    if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
+    else
+      tell(terminal, `Imported ${counted(of('created'), 'row')}. From this source the site has ${counted(posts, 'post')} with ${counted(votes, 'vote')}.`) // prettier-ignore
+  }
+  if (!isBalanced)
+    throw new AppError(
+      'IMPORT_DIFFERS',
+      'The site does not have what the import says. Run it again, and compare the numbers.',
+    )
+  if (of('failed') > 0) process.exitCode = exitOf([2], of('created'))
+}

@@ -1,0 +1,178 @@
+import type { Insertable } from 'kysely'
+import { sql } from 'kysely'
+import type { ImportedKind } from '../core/importedkinds.js'
+import { isPostgres } from './dialect.js'
+import { indexPosts } from './search.js'
+import { indexComments } from './searchindex.js'
+import type { Db, Tables } from './tables.js'
+
+/** Which rows were made of what a source calls so; those that are deleted since too. At most some hundred ids. */
+export async function importedRows(
+  db: Db,
+  source: string,
+  kind: ImportedKind,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('imported_rows')
+    .select(['sourceId', 'rowId'])
+    .where('source', '=', source)
+    .where('kind', '=', kind)
+    .where('sourceId', 'in', [...new Set(ids)])
+    .execute()
+  return new Map(rows.map(({ sourceId, rowId }) => [sourceId, rowId]))
+}
+
+export async function rememberImported(db: Db, rows: readonly Insertable<Tables['imported_rows']>[]): Promise<void> {
+  if (rows.length > 0) await db.insertInto('imported_rows').values(rows).execute()
+}
+
+/** How many rows were imported from a source, by kind. */
+export async function importedCounts(db: Db, source: string): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('imported_rows')
+    .select(['kind', (eb) => eb.fn.countAll<number>().as('count')])
+    .where('source', '=', source)
+    .groupBy('kind')
+    .execute()
+  return new Map(rows.map(({ kind, count }) => [kind, count]))
+}
+
+/** The posts that were imported from a source and are still there, by board: how many, and their votes. */
+export async function importedByBoard(
+  db: Db,
+  source: string,
+): Promise<{ board: string | null; posts: number; votes: number }[]> {
+  const { rows } = await sql<{ board: string | null; posts: number; votes: number }>`
+    select boards.name as board, count(*) as posts, sum(posts."votesCount") as votes
+    from imported_rows join posts on posts."postId" = imported_rows."rowId"
+    left join boards on boards."boardId" = posts."boardId"
+    where imported_rows.source = ${source} and imported_rows.kind = 'post'
+    group by boards."boardId", boards.name order by boards.name is null, boards.name, boards."boardId"`.execute(db)
+  return rows
+}
+
+/** Those of some ids that a table has. */
+export async function presentIds(
+  db: Db,
+  kind: 'board' | 'status' | 'tag' | 'person' | 'post' | 'comment',
+  ids: readonly string[],
+): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const [table, column] = PLACES[kind]
+  const { rows } = await sql<{ id: string }>`
+    select ${sql.ref(column)} as id from ${sql.table(table)} where ${sql.ref(column)} in (${sql.join([...new Set(ids)])})`.execute(
+    db,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+const PLACES = {
+  board: ['boards', 'boardId'],
+  status: ['roadmaps', 'id'],
+  tag: ['tags', 'tagId'],
+  person: ['users', 'userId'],
+  post: ['posts', 'postId'],
+  comment: ['comments', 'id'],
+} as const
+
+/** Accounts by their addresses, which are in lower case. */
+export async function usersByEmail(db: Db, emails: readonly string[]): Promise<Map<string, string>> {
+  if (emails.length === 0) return new Map()
+  const rows = await db.selectFrom('users').select(['userId', 'email']).where('email', 'in', [...new Set(emails)]).execute() // prettier-ignore
+  return new Map(rows.map(({ userId, email }) => [email, userId]))
+}
+
+/** A board, roadmap or tag with this name, however it is written; the oldest. */
+export async function placeNamed(
+  db: Db,
+  kind: 'board' | 'status' | 'tag',
+  nameFolded: string,
+): Promise<string | undefined> {
+  const [table, column] = PLACES[kind]
+  const { rows } = await sql<{ id: string }>`
+    select ${sql.ref(column)} as id from ${sql.table(table)} where "nameFolded" = ${nameFolded} order by 1 limit 1`.execute(
+    db,
+  )
+  return rows[0]?.id
+}
+
+/** Inserts posts in their order, with their words. Hold the lock of `post_counts`. */
+export async function insertImportedPosts(
+  db: Db,
+  posts: readonly Insertable<Tables['posts']>[],
+  paths: readonly Insertable<Tables['former_paths']>[],
+  tags: readonly Insertable<Tables['post_tags']>[],
+): Promise<void> {
+  if (posts.length === 0) return
+  await db.insertInto('posts').values(posts).execute()
+  const numbered = await db
+    .selectFrom('posts')
+    .select(['number', 'title', 'contentMarkdown'])
+    .where(
+      'postId',
+      'in',
+      posts.map(({ postId }) => postId),
+    ) // prettier-ignore
+    .execute()
+  await indexPosts(db, numbered)
+  // The first post that had a path keeps it
+  if (paths.length > 0)
+    await db
+      .insertInto('former_paths')
+      .values(paths)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+  if (tags.length > 0)
+    await db
+      .insertInto('post_tags')
+      .values(tags)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+}
+
+/** Returns the ids of those that were inserted: a person has one vote for a post. */
+export async function insertImportedVotes(
+  db: Db,
+  votes: readonly Insertable<Tables['votes']>[],
+): Promise<ReadonlySet<string>> {
+  if (votes.length === 0) return new Set()
+  const rows = await db
+    .insertInto('votes')
+    .values(votes)
+    .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
+    .returning('voteId')
+    .execute()
+  return new Set(rows.map(({ voteId }) => voteId))
+}
+
+export async function insertImportedComments(
+  db: Db,
+  comments: readonly Insertable<Tables['comments']>[],
+): Promise<void> {
+  if (comments.length === 0) return
+  await db.insertInto('comments').values(comments).execute()
+  await indexComments(db, comments.map(({ id, body }) => ({ id, body }))) // prettier-ignore
+}
+
+/** Those of some comments that only the team sees, and the posts of all. */
+export async function commentPlaces(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, { postId: string; isInternal: boolean }>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('comments')
+    .select(['id', 'post_id', 'is_internal'])
+    .where('id', 'in', ids)
+    .$if(isPostgres(db), (query) => query.forKeyShare())
+    .execute()
+  return new Map(rows.map((row) => [row.id, { postId: row.post_id, isInternal: row.is_internal === 1 }]))
+}
+
+/** The post that had a path where it was imported from. */
+export async function postAtFormerPath(db: Db, path: string): Promise<string | undefined> {
+  const row = await db.selectFrom('former_paths').select('postId').where('path', '=', path).executeTakeFirst()
+  return row?.postId
+}

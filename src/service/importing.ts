@@ -1,0 +1,341 @@
+import { AppError } from '../core/errors.js'
+import { newId, randomWord } from '../core/ids.js'
+import type { ImportedKind } from '../core/importedkinds.js'
+import { LENGTHS } from '../core/lengths.js'
+import { withoutHtml } from '../core/markdown/index.js'
+import { postSlug, SLUG_ID } from '../core/slugs.js'
+import { searchKey } from '../core/text.js'
+import { lock } from '../db/counters.js'
+import {
+  commentPlaces,
+  insertImportedComments,
+  insertImportedPosts,
+  insertImportedVotes,
+  placeNamed,
+  presentIds,
+  usersByEmail,
+} from '../db/imports.js'
+import { assignEveryone } from '../db/users.js'
+import * as boards from './boards.js'
+import * as merges from './merges.js'
+import * as roadmaps from './roadmaps.js'
+import * as tags from './tags.js'
+import type { Context } from './lib/context.js'
+import { Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
+import { pathOf, timeOf, type Fields, type ImportRecord, type RecordType } from './lib/importrecords.js'
+import { execute } from './lib/operation.js'
+import { assertEmail, insertPerson, newUser } from './lib/people.js'
+import { titleMissing, withShortTitle } from './lib/posttitles.js'
+
+/** `matched`: the site had it, by its name, its address or a vote. `existing`: an import brought it before. */
+export type Outcome = 'created' | 'matched' | 'existing' | 'failed'
+
+export interface Given {
+  line: number
+  record: ImportRecord
+}
+
+export interface Taken {
+  line: number
+  outcome: Outcome
+  error?: AppError
+}
+
+type Row<Insert extends (db: never, rows: never, ...others: never) => unknown> =
+  Parameters<Insert>[1] extends readonly (infer One)[] ? One : never
+
+interface Options {
+  source: string
+  /** Whether the addresses of people count as confirmed, so that they can be mailed. */
+  confirmed: boolean
+  /** The board of posts that have none. */
+  boardId: string | null
+}
+
+/** What of a record is still to be written. */
+interface Wanted<T extends RecordType> {
+  line: number
+  fields: Fields<T>
+}
+
+type Kinds = { [T in RecordType]: ImportedKind }
+const KIND: Kinds = { board: 'board', status: 'status', tag: 'tag', person: 'person', post: 'post', vote: 'vote', comment: 'comment', merge: 'merge' } // prettier-ignore
+
+/** Writes what another product had. It tells nobody, and it counts for no limit. */
+export class Importer {
+  readonly #known: Known
+  readonly #options: Options
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#known = new Known(options.source)
+  }
+
+  /** Writes some records of one type, in a transaction of the caller. Throws what none of them could be written with. */
+  async take(ctx: Context, given: readonly Given[]): Promise<Taken[]> {
+    const [first] = given
+    if (!first) return []
+    const { type } = first.record
+    const kind = KIND[type]
+    const before = await this.#known.rows(ctx, kind, given.map(({ record }) => idOf(record))) // prettier-ignore
+    const taken = new Map<number, Taken>()
+    const wanted: Given[] = []
+    const seen = new Set<string>()
+    for (const each of given) {
+      const id = idOf(each.record)
+      if (before.has(id) || seen.has(id)) taken.set(each.line, { line: each.line, outcome: 'existing' })
+      else wanted.push(each)
+      seen.add(id)
+    }
+    if (wanted.length > 0) for (const each of await this.#write(ctx, wanted)) taken.set(each.line, each)
+    return given.flatMap(({ line }) => taken.get(line) ?? [])
+  }
+
+  #write(ctx: Context, wanted: readonly Given[]): Promise<Taken[]> {
+    const of = <T extends RecordType>(type: T): Wanted<T>[] =>
+      wanted.flatMap(({ line, record }) => (record.type === type ? [{ line, fields: record.fields as Fields<T> }] : []))
+    switch (wanted[0]?.record.type) {
+      case 'board':
+      case 'status':
+      case 'tag':
+        return this.#places(ctx, wanted)
+      case 'person':
+        return this.#people(ctx, of('person'))
+      case 'post':
+        return this.#posts(ctx, of('post'))
+      case 'vote':
+        return this.#votes(ctx, of('vote'))
+      case 'comment':
+        return this.#comments(ctx, of('comment'))
+      case 'merge':
+        return this.#merges(ctx, of('merge'))
+      default:
+        return Promise.resolve([])
+    }
+  }
+
+  /** Boards, roadmaps and tags, of which a site has few. One with the same name is the same. */
+  #places(ctx: Context, wanted: readonly Given[]): Promise<Taken[]> {
+    return each(wanted, async ({ line, record }) => {
+      if (record.type !== 'board' && record.type !== 'status' && record.type !== 'tag')
+        return { line, outcome: 'failed' }
+      const { type, fields } = record
+      const name = shortened(fields.name, LENGTHS.placeName)
+      const there = await placeNamed(ctx.db, type, searchKey(name))
+      const id = there ?? (ctx.dryRun ? pretended() : await createPlace(ctx, record, name))
+      await this.#known.remember(ctx, type, [[fields.sourceId, id]])
+      return { line, outcome: there === undefined ? 'created' : 'matched' }
+    })
+  }
+
+  async #people(ctx: Context, wanted: readonly Wanted<'person'>[]): Promise<Taken[]> {
+    const addressOf = ({ email }: Fields<'person'>) => (email ? assertEmail(email) : undefined)
+    const known = await usersByEmail(ctx.db, wanted.flatMap(({ fields: { email } }) => email?.toLowerCase() ?? [])) // prettier-ignore
+    return each(wanted, async ({ line, fields }) => {
+      const email = addressOf(fields)
+      const there = email === undefined ? undefined : known.get(email)
+      const id = there ?? (ctx.dryRun ? pretended() : await this.#person(ctx, fields, email))
+      if (email !== undefined) known.set(email, id)
+      await this.#known.remember(ctx, 'person', [[fields.sourceId, id]])
+      return { line, outcome: there === undefined ? 'created' : 'matched' }
+    })
+  }
+
+  async #person(
+    ctx: Context,
+    { name, isVerified, createdAt }: Fields<'person'>,
+    email: string | undefined,
+  ): Promise<string> {
+    const person = newUser(ctx.now(), {
+      // Nobody has an address there (RFC 2606), so nobody signs in by it, and nothing is mailed
+      email: email ?? `${randomWord(20)}@imported.invalid`,
+      name: shortened(name ?? '', LENGTHS.name),
+      password: null,
+    })
+    const at = timeOf('createdAt', createdAt, person.createdAt, ctx.now())
+    const verified = email !== undefined && (isVerified ?? this.#options.confirmed)
+    const { userId } = await insertPerson(ctx.db, {
+      ...person,
+      createdAt: at,
+      updatedAt: at,
+      isVerified: verified ? 1 : 0,
+    })
+    await assignEveryone(ctx.db, userId)
+    return userId
+  }
+
+  async #posts(ctx: Context, wanted: readonly Wanted<'post'>[]): Promise<Taken[]> {
+    const some = wanted.map(({ fields }) => fields)
+    const known = {
+      board: await this.#known.present(ctx, 'board', some.map(({ board }) => board)), // prettier-ignore
+      status: await this.#known.present(ctx, 'status', some.map(({ status }) => status)), // prettier-ignore
+      tag: await this.#known.present(ctx, 'tag', some.flatMap(({ tags: own = [] }) => own)), // prettier-ignore
+      person: await this.#known.present(ctx, 'person', some.map(({ author }) => author)), // prettier-ignore
+    }
+    const rows: Row<typeof insertImportedPosts>[] = []
+    const paths: Parameters<typeof insertImportedPosts>[2][number][] = []
+    const postTags: Parameters<typeof insertImportedPosts>[3][number][] = []
+    const made: [string, string][] = []
+    const taken = await each(wanted, async ({ line, fields }) => {
+      const { title, contentMarkdown } = withShortTitle({
+        title: fields.title,
+        contentMarkdown: fields.text ?? '',
+      }) as {
+        title: string
+        contentMarkdown: string
+      }
+      if (title === '') throw titleMissing('given')
+      const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
+      const slugId = randomWord(SLUG_ID)
+      const postId = ctx.dryRun ? pretended() : newId()
+      const tagIds = (fields.tags ?? []).map((tag) => referred('tags', tag, known.tag))
+      rows.push({
+        postId,
+        title: oneLine(title),
+        slug: postSlug(title, slugId),
+        slugId,
+        contentMarkdown: (await withoutHtml(contentMarkdown)) || null,
+        userId: referred('author', fields.author, known.person),
+        boardId: fields.board ? referred('board', fields.board, known.board) : this.#options.boardId,
+        roadmap_id: referred('status', fields.status, known.status),
+        createdAt,
+        updatedAt: timeOf('updatedAt', fields.updatedAt, createdAt, ctx.now()),
+        importedVotes: fields.importedVotes ?? 0,
+      })
+      made.push([fields.sourceId, postId])
+      paths.push(...(fields.paths ?? []).map((path) => ({ path: pathOf(path), postId })))
+      postTags.push(...tagIds.flatMap((tagId) => (tagId === null ? [] : [{ postId, tagId, createdAt }])))
+      return { line, outcome: 'created' }
+    })
+    if (!ctx.dryRun) {
+      await lock(ctx.db, 'post_counts')
+      await insertImportedPosts(ctx.db, rows, paths, postTags)
+    }
+    await this.#known.remember(ctx, 'post', made)
+    return taken
+  }
+
+  async #votes(ctx: Context, wanted: readonly Wanted<'vote'>[]): Promise<Taken[]> {
+    const known = {
+      post: await this.#known.rows(ctx, 'post', wanted.map(({ fields: { post } }) => post)), // prettier-ignore
+      person: await this.#known.present(ctx, 'person', wanted.map(({ fields: { person } }) => person)), // prettier-ignore
+    }
+    const there = await presentIds(ctx.db, 'post', [...known.post.values()])
+    const rows: (Row<typeof insertImportedVotes> & { line: number; sourceId: string })[] = []
+    const taken = await each(wanted, ({ line, fields }): Taken => {
+      const postId = required('post', fields.post, known.post)
+      const userId = required('person', fields.person, known.person)
+      if (!there.has(postId) && !postId.startsWith(PRETENDED)) return { line, outcome: 'existing' } // deleted with its post
+      const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
+      rows.push({ line, sourceId: idOf({ type: 'vote', fields }), voteId: newId(), userId, postId, createdAt })
+      return { line, outcome: 'created' }
+    })
+    const created = ctx.dryRun
+      ? new Set(rows.map(({ voteId }) => voteId))
+      : await insertImportedVotes(ctx.db, rows.map(({ voteId, userId, postId, createdAt }) => ({ voteId, userId, postId, createdAt }))) // prettier-ignore
+    await this.#known.remember(ctx, 'vote', rows.map(({ sourceId, voteId }) => [sourceId, voteId])) // prettier-ignore
+    const matched = new Set(rows.filter(({ voteId }) => !created.has(voteId)).map(({ line }) => line))
+    return taken.map((one) => (matched.has(one.line) ? { ...one, outcome: 'matched' } : one))
+  }
+
+  async #comments(ctx: Context, wanted: readonly Wanted<'comment'>[]): Promise<Taken[]> {
+    const some = wanted.map(({ fields }) => fields)
+    const known = {
+      post: await this.#known.rows(ctx, 'post', some.map(({ post }) => post)), // prettier-ignore
+      person: await this.#known.present(ctx, 'person', some.map(({ author }) => author)), // prettier-ignore
+      status: await this.#known.present(ctx, 'status', some.map(({ status }) => status)), // prettier-ignore
+      parent: await this.#known.rows(ctx, 'comment', some.map(({ parent }) => parent)), // prettier-ignore
+    }
+    const posts = await presentIds(ctx.db, 'post', [...known.post.values()])
+    const places = await commentPlaces(ctx.db, [...known.parent.values()])
+    const rows: Row<typeof insertImportedComments>[] = []
+    const made: [string, string][] = []
+    const taken = await each(wanted, async ({ line, fields }): Promise<Taken> => {
+      const postId = required('post', fields.post, known.post)
+      if (!posts.has(postId) && !postId.startsWith(PRETENDED)) return { line, outcome: 'existing' }
+      const parentId = fields.parent ? required('parent', fields.parent, known.parent) : null
+      const parent = parentId === null ? undefined : places.get(parentId)
+      const isReply = parent?.postId === postId // what it answers may be deleted since
+      const isInternal = (fields.isInternal ?? false) || (isReply && parent.isInternal)
+      const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
+      const id = ctx.dryRun ? pretended() : newId()
+      const body = await withoutHtml(fields.text)
+      rows.push({
+        id,
+        post_id: postId,
+        parent_id: isReply ? parentId : null,
+        author_id: referred('author', fields.author, known.person),
+        body,
+        is_internal: isInternal ? 1 : 0,
+        official: fields.isUpdate && !isInternal ? 'update' : null,
+        roadmap_id: referred('status', fields.status, known.status),
+        created_at: createdAt,
+        updated_at: createdAt,
+      })
+      made.push([fields.sourceId, id])
+      known.parent.set(fields.sourceId, id)
+      places.set(id, { postId, isInternal })
+      return { line, outcome: 'created' }
+    })
+    if (!ctx.dryRun) await insertImportedComments(ctx.db, rows)
+    await this.#known.remember(ctx, 'comment', made)
+    return taken
+  }
+
+  async #merges(ctx: Context, wanted: readonly Wanted<'merge'>[]): Promise<Taken[]> {
+    const posts = await this.#known.rows(ctx, 'post', wanted.flatMap(({ fields: { post, into } }) => [post, into])) // prettier-ignore
+    return each(wanted, async ({ line, fields }) => {
+      const post = required('post', fields.post, posts)
+      const into = required('into', fields.into, posts)
+      if (!ctx.dryRun) {
+        const { outcomes } = await execute(merges.merge, unlimited(ctx), { ids: [post], into, quiet: true })
+        const error = outcomes.find((outcome) => outcome.error)?.error
+        if (error) throw new AppError('BAD_REQUEST', error.message)
+      }
+      await this.#known.remember(ctx, 'merge', [[fields.post, post]])
+      return { line, outcome: 'created' }
+    })
+  }
+}
+
+/** What identifies a record among those of its type. */
+function idOf({ type, fields }: ImportRecord): string {
+  if (type === 'merge') return fields.post
+  if (type === 'vote') return fields.sourceId ?? `${fields.post}\n${fields.person}`
+  return fields.sourceId
+}
+
+/** What becomes of each; an error of the contract is of one of them. */
+async function each<Item extends { line: number }>(
+  items: readonly Item[],
+  work: (item: Item) => Taken | Promise<Taken>,
+): Promise<Taken[]> {
+  const taken: Taken[] = []
+  for (const item of items)
+    try {
+      taken.push(await work(item))
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error
+      taken.push({ line: item.line, outcome: 'failed', error })
+    }
+  return taken
+}
+
+const unlimited = ({ limits: _limits, ...ctx }: Context): Context => ctx
+
+async function createPlace(ctx: Context, { type, fields }: ImportRecord, name: string): Promise<string> {
+  if (type !== 'board' && type !== 'status' && type !== 'tag') return ''
+  const color = /^#?[0-9a-f]{6}$/i.test(fields.color ?? '') ? { color: (fields.color ?? '').replace('#', '') } : {}
+  const own = unlimited(ctx)
+  if (type === 'status') {
+    const kind = fields.kind === undefined ? {} : { kind: fields.kind }
+    return (await execute(roadmaps.create, own, { name, display: true, ...color, ...kind })).roadmap.id
+  }
+  const display = fields.isPrivate ? { display: false } : {}
+  return type === 'board'
+    ? (await execute(boards.create, own, { name, ...color, ...display })).board.boardId
+    : (await execute(tags.create, own, { name, ...color, ...display })).tag.tagId
+}
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+const shortened = (text: string, most: number): string => [...oneLine(text).trim()].slice(0, most).join('').trim()

@@ -1,0 +1,208 @@
+import * as Type from 'typebox'
+import { AppError, serverError } from '../core/errors.js'
+import { groupedBy } from '../core/grouped.js'
+import { importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
+import { boardIdFrom } from './lib/postplaces.js'
+import { change, together } from './lib/change.js'
+import type { Context } from './lib/context.js'
+import { assertStill, type LongBody, type Piece } from './lib/download.js'
+import { Importer, type Given, type Outcome, type Taken } from './importing.js'
+import { pathOf, recordIn, RECORD_TYPES, type RecordType } from './lib/importrecords.js'
+import { operation } from './lib/operation.js'
+import { fields } from './lib/schemas.js'
+import { visiblePost } from './lib/whichpost.js'
+import { upload } from './lib/upload.js'
+import { NDJSON, rowsIn } from './lib/uploadrows.js'
+
+/** Records in one transaction. */
+const TOGETHER = 500
+const MAX_BYTES = 4_000_000_000
+
+export const create = upload({
+  id: 'imports.create',
+  summary: 'Import boards, posts, votes and people of another product; what came before is not imported again',
+  http: 'POST /import/records 200',
+  access: 'owner',
+  errors: ['BOARD_NOT_FOUND'],
+  accepts: [NDJSON],
+  maxBytes: MAX_BYTES,
+  types: [NDJSON],
+  input: fields({
+    source: Type.String({
+      minLength: 1,
+      maxLength: 50,
+      pattern: '^[a-z0-9][a-z0-9._-]*$',
+      rule: 'lower-case letters, digits, ".", "_" and "-", at most 50',
+      description: 'Where the records come from. Ids are those of the source: the same source and id is the same thing',
+    }),
+    boardId: Type.Optional(
+      Type.String({
+        description: 'Id or url of the board of posts that name none (default: no board)',
+        names: 'board',
+      }),
+    ),
+    confirmed: Type.Boolean({
+      default: false,
+      description: 'The addresses count as confirmed: people are mailed about the posts that they follow',
+    }),
+  }),
+  output: Type.String(),
+  async run(ctx, { source, boardId: board, confirmed }, body): Promise<LongBody> {
+    const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
+    const rows = rowsIn(body, { main: '', fields: [], names: {} })
+    return { type: NDJSON, ...importing(ctx, new Importer({ source, confirmed, boardId }), source, rows) }
+  },
+})
+
+export const findPath = operation({
+  id: 'imports.findPath',
+  summary: 'Find the post that had a path where it was imported from',
+  http: 'GET /import/path 200',
+  access: 'public',
+  cache: 'actor',
+  errors: ['POST_NOT_FOUND'],
+  input: fields({
+    path: Type.String({ minLength: 2, maxLength: 2000, description: 'Path of an address, such as /ideas/p/dark-mode' }),
+  }),
+  output: Type.Object({
+    post: Type.Object({ postId: Type.String({ format: 'uuid' }), number: Type.Integer(), slug: Type.String() }),
+  }),
+  async subject(ctx, { path }) {
+    const postId = typeof path === 'string' ? await postAtFormerPath(ctx.db, pathOf(path)) : undefined
+    if (postId === undefined) throw new AppError('POST_NOT_FOUND', 'No post had this path.')
+    return visiblePost(ctx, postId)
+  },
+  run: async (_ctx, _input, { postId, number, slug }) => ({ post: { postId, number, slug } }),
+})
+
+type Counts = Record<'found' | Outcome, number>
+const noCounts = (): Counts => ({ found: 0, created: 0, matched: 0, existing: 0, failed: 0 })
+
+type Rows = ReturnType<typeof rowsIn>
+
+/** The answer: a line for each record that failed and for each transaction, and a last one with the balance. */
+function importing(ctx: Context, importer: Importer, source: string, rows: Rows): Pick<LongBody, 'pieces' | 'end'> {
+  const counts = new Map<RecordType, Counts>()
+  const others = noCounts() // lines that are no record of a known type
+  const tally = (type: RecordType | undefined, outcome: Outcome) => {
+    const of = type === undefined ? others : (counts.get(type) ?? noCounts())
+    if (type !== undefined) counts.set(type, of)
+    of.found += 1
+    of[outcome] += 1
+  }
+  const balance = () => [
+    ...RECORD_TYPES.flatMap((type) => {
+      const of = counts.get(type)
+      return of ? [{ type, ...of }] : []
+    }),
+    ...(others.found > 0 ? [{ type: 'other', ...others }] : []),
+  ]
+  async function* pieces(): AsyncGenerator<Piece> {
+    const before = await importedCounts(ctx.db, source)
+    for await (const group of inGroups(rows)) {
+      await assertStill({ access: 'owner' }, ctx, 'upload')
+      const failures: object[] = []
+      for (const { line, error } of group.wrong) {
+        tally(undefined, 'failed')
+        failures.push({ result: 'failed', line, error: error.body })
+      }
+      const type = group.given[0]?.record.type
+      for (const { line, outcome, error } of await takeAll(ctx, importer, group.given)) {
+        tally(type, outcome)
+        if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
+      }
+      yield { text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''), rows: 1 }
+    }
+    const all = balance()
+    const after = await importedCounts(ctx.db, source)
+    const isBalanced =
+      ctx.dryRun ||
+      all.every(({ type, created, matched }) => (after.get(type) ?? 0) - (before.get(type) ?? 0) === remembered(type, created + matched)) // prettier-ignore
+    const made = all.reduce((sum, { created }) => sum + created, 0)
+    if (made > 0 && !ctx.dryRun)
+      await change(ctx, async (tx) => {
+        tx.record('site.imported', 'site', source)
+        await Promise.resolve()
+      })
+    yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), isBalanced }), rows: 0 } // prettier-ignore
+  }
+  return {
+    pieces: pieces(),
+    end: ({ body: error }) => ({ text: lineOf({ result: 'incomplete', balance: balance(), error }), rows: 0 }),
+  }
+}
+
+const remembered = (type: string, count: number): number => (type === 'other' ? 0 : count)
+const lineOf = (line: object): string => `${JSON.stringify(line)}\n`
+
+interface Group {
+  given: Given[]
+  wrong: { line: number; error: AppError }[]
+  /** All lines up to this one are done with the group. */
+  until: number
+}
+
+/** Records read at a time, and characters of them before the last. */
+const WINDOW = 4000
+const MOST_OF_WINDOW = 8_000_000
+
+/**
+ * Records of one type at a time. Sources have people beside their votes: within a window, what others refer to comes
+ * first, so that transactions have many records.
+ */
+async function* inGroups(rows: Rows): AsyncGenerator<Group> {
+  let window: Given[] = []
+  let wrong: Group['wrong'] = []
+  let [size, last, done] = [0, 0, 0]
+  const flush = function* (): Generator<Group> {
+    const byType = groupedBy(window, ({ record }) => record.type)
+    if (wrong.length > 0) yield { given: [], wrong, until: done }
+    for (const type of RECORD_TYPES) {
+      const some = byType.get(type) ?? []
+      for (let at = 0; at < some.length; at += TOGETHER)
+        yield { given: some.slice(at, at + TOGETHER), wrong: [], until: done }
+    }
+    done = last
+    yield { given: [], wrong: [], until: done }
+    window = []
+    wrong = []
+    size = 0
+  }
+  for await (const { number: line, values, size: length } of rows) {
+    try {
+      if (values instanceof AppError) throw values
+      window.push({ line, record: recordIn(values) })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      wrong.push({ line, error })
+    }
+    last = line
+    size += length
+    if (window.length + wrong.length >= WINDOW || size >= MOST_OF_WINDOW) yield* flush()
+  }
+  yield* flush()
+}
+
+/** In one transaction; where that fails, each alone, so that the error is of the record that causes it. */
+async function takeAll(ctx: Context, importer: Importer, given: readonly Given[]): Promise<Taken[]> {
+  if (given.length === 0) return []
+  if (ctx.dryRun) return importer.take(ctx, given)
+  const inOne = (some: readonly Given[]) => together(ctx, { looks: true }, (inside) => importer.take(inside, some))
+  try {
+    return await inOne(given)
+  } catch (error) {
+    if (given.length === 1 && !isOfOne(error)) throw error
+  }
+  const taken: Taken[] = []
+  for (const one of given)
+    try {
+      taken.push(...(await inOne([one])))
+    } catch (thrown) {
+      const error = thrown instanceof AppError ? thrown : serverError(thrown)
+      if (error.status >= 500) throw error
+      taken.push({ line: one.line, outcome: 'failed', error })
+    }
+  return taken
+}
+
+const isOfOne = (error: unknown): boolean => error instanceof AppError && error.status < 500

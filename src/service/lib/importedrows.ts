@@ -1,0 +1,68 @@
+import { invalidField } from '../../core/fields.js'
+import type { ImportedKind } from '../../core/importedkinds.js'
+import { importedRows, presentIds, rememberImported } from '../../db/imports.js'
+import type { Context } from './context.js'
+
+/** The rows that were made of what a source calls so, with those of a dry run, which makes none. */
+export class Known {
+  readonly #pretended = new Map<string, string>()
+
+  constructor(readonly source: string) {}
+
+  async rows(
+    ctx: Context,
+    kind: ImportedKind,
+    ids: readonly (string | null | undefined)[],
+  ): Promise<Map<string, string>> {
+    const wanted = ids.filter((id): id is string => typeof id === 'string')
+    const found = await importedRows(ctx.db, this.source, kind, wanted)
+    for (const id of wanted) {
+      const pretended = this.#pretended.get(`${kind} ${id}`)
+      if (pretended !== undefined) found.set(id, pretended)
+    }
+    return found
+  }
+
+  /** The same without those that are deleted since. */
+  async present(
+    ctx: Context,
+    kind: 'board' | 'status' | 'tag' | 'person' | 'post' | 'comment',
+    ids: readonly (string | null | undefined)[],
+  ): Promise<Map<string, string>> {
+    const found = await this.rows(ctx, kind, ids)
+    const there = await presentIds(ctx.db, kind, [...found.values()])
+    return new Map([...found].filter(([, id]) => there.has(id) || id.startsWith(PRETENDED)))
+  }
+
+  async remember(ctx: Context, kind: ImportedKind, made: readonly (readonly [string, string])[]): Promise<void> {
+    if (ctx.dryRun) for (const [id, row] of made) this.#pretended.set(`${kind} ${id}`, row)
+    else
+      await rememberImported(
+        ctx.db,
+        made.map(([sourceId, rowId]) => ({ source: this.source, kind, sourceId, rowId })),
+      )
+  }
+}
+
+/** Begins the ids of what a dry run would make. */
+export const PRETENDED = 'new '
+
+let pretendedCount = 0
+export const pretended = (): string => `${PRETENDED}${(pretendedCount += 1)}`
+
+export function required(field: string, given: string, known: ReadonlyMap<string, string>): string {
+  const found = known.get(given)
+  if (found !== undefined) return found
+  throw invalidField({
+    code: 'UNKNOWN_REFERENCE',
+    message: `${field} names something that no line before it has: ${JSON.stringify(given.slice(0, 100))}.`,
+    field,
+    rule: 'the sourceId of a line before it',
+  })
+}
+
+export const referred = (
+  field: string,
+  given: string | null | undefined,
+  known: ReadonlyMap<string, string>,
+): string | null => (given === null || given === undefined ? null : required(field, given, known))

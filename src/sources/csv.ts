@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+import { CsvError, parse, type Info } from 'csv-parse'
+import { AppError } from '../core/errors.js'
+import { MOST } from '../core/records.js'
+import { guessedKind } from '../core/statuskinds.js'
+import { markdownOf } from './lib/markdown.js'
+import { Places } from './lib/places.js'
+import type { Given, Source, SourceRecord } from './source.js'
+
+/** The columns, and the headers that name them in exports of this field, without signs and in lower case. */
+const COLUMNS = {
+  id: ['id', 'sourceid', 'postid', 'ideaid', 'number', 'key', 'issuekey'],
+  title: ['title', 'subject', 'name', 'summary', 'idea', 'ideatitle', 'posttitle', 'suggestion', 'feature'],
+  text: ['text', 'body', 'description', 'details', 'content', 'contentmarkdown', 'ideadescription', 'message'],
+  board: ['board', 'boardname', 'forum', 'forumname', 'project'],
+  category: ['category', 'categoryname'],
+  status: ['status', 'statusname', 'publicstatusname', 'state', 'roadmap'],
+  votes: ['votes', 'votecount', 'votescount', 'voterscount', 'score', 'upvotes', 'supporters'],
+  author: ['author', 'authorname', 'createdby', 'creator', 'ideacreatorname', 'submitter', 'user'],
+  email: ['email', 'authoremail', 'creatoremail', 'ideacreatoremailaddress', 'submitteremail', 'useremail'],
+  tags: ['tags', 'labels', 'label', 'tag'],
+  created: ['created', 'createdat', 'createdtimestamp', 'date', 'createddate', 'submitted'],
+  url: ['url', 'link', 'posturl', 'permalink'],
+} as const
+type Column = keyof typeof COLUMNS
+export const COLUMN_NAMES = Object.keys(COLUMNS) as Column[]
+
+export type CsvRow = { line: number; cells: Partial<Record<Column, string>> }
+
+/** Any CSV with a row for each post. */
+export const csv: Source = {
+  from: 'a CSV file',
+  async *read(given) {
+    const places = new Places()
+    for await (const { cells } of csvRows(given)) yield* recordsOf(cells, places)
+  },
+}
+
+/** The rows of a CSV file, by our names of the columns. Throws USAGE for a header without a title. */
+export async function* csvRows({ from, map, note }: Given): AsyncGenerator<CsvRow> {
+  let columns: (Column | undefined)[] | undefined
+  for await (const { record, line } of csvRecords(createReadStream(from))) {
+    if (!columns) {
+      columns = columnsOf(record, map)
+      const ignored = record.filter((_, at) => columns?.[at] === undefined && record[at]?.trim() !== '')
+      if (ignored.length > 0) note(`Columns that are not imported: ${ignored.join(', ')}.`)
+      continue
+    }
+    const named = columns
+    yield {
+      line,
+      cells: Object.fromEntries(record.flatMap((cell, at) => (named[at] !== undefined && cell.trim() !== '' ? [[named[at], cell.trim()]] : []))), // prettier-ignore
+    }
+  }
+  if (!columns) throw new AppError('USAGE', 'The CSV file is empty.')
+}
+
+/** The records of CSV with the lines on which they begin, the header too. */
+export async function* csvRecords(
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ record: string[]; line: number }> {
+  const parser = parse({
+    bom: true,
+    delimiter: [',', ';', '\t'],
+    info: true,
+    max_record_size: MOST,
+    relax_column_count: true,
+    skip_empty_lines: true,
+  })
+  pipeline(textIn(bytes), parser, () => {}) // an error is thrown where the records are read
+  try {
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>)
+      yield { record, line: info.lines }
+  } catch (error) {
+    if (error instanceof CsvError) throw new AppError('USAGE', `The CSV cannot be read: ${error.message}.`)
+    throw error
+  }
+}
+
+async function* textIn(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true })
+    yield decoder.decode()
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw new AppError('USAGE', 'The CSV is not UTF-8. Save it as "CSV UTF-8".')
+  }
+}
+
+const plain = (header: string): string => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+
+function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>): (Column | undefined)[] {
+  for (const [column, named] of map) {
+    if (!COLUMN_NAMES.some((name) => name === column))
+      throw new AppError('USAGE', `--map knows no column "${column}". The columns are: ${COLUMN_NAMES.join(', ')}.`)
+    if (!header.some((cell) => plain(cell) === plain(named)))
+      throw new AppError('USAGE', `The CSV has no column "${named}". It has: ${header.join(', ')}.`)
+  }
+  const wanted = COLUMN_NAMES.map((column) => {
+    const mapped = map.get(column)
+    const names: readonly string[] = mapped === undefined ? COLUMNS[column] : [plain(mapped)]
+    // The first name that the header has: "title" before "name"
+    const name = names.find((each) => header.some((cell) => plain(cell) === each))
+    return { column, at: name === undefined ? -1 : header.findIndex((cell) => plain(cell) === name) }
+  })
+  if (wanted.every(({ column, at }) => column !== 'title' || at === -1))
+    throw new AppError('USAGE', `No column is the title. Name it with --map title=HEADER; the headers are: ${header.join(', ')}.`) // prettier-ignore
+  return header.map((_, index) => wanted.find(({ at }) => at === index)?.column)
+}
+
+/** What a row is, with the boards, statuses, tags and people that it names first. */
+export async function* recordsOf(cells: CsvRow['cells'], places: Places): AsyncGenerator<SourceRecord> {
+  const { title = '', text, created } = cells
+  const board = cells.board
+  const tags = [cells.category, ...listIn(cells.tags ?? '')].filter(
+    (tag): tag is string => tag !== undefined && tag !== '',
+  )
+  const author = cells.email ?? cells.author
+  const status = cells.status
+  const isNew = status === undefined || /^(open|new|published|active idea)$/i.test(status)
+  if (board !== undefined) yield* places.once('board', board, { name: board })
+  if (!isNew) yield* places.once('status', status, { name: status, kind: guessedKind(status) })
+  for (const tag of tags) yield* places.once('tag', tag, { name: tag })
+  if (author !== undefined)
+    yield* places.once('person', author, { name: cells.author ?? null, email: isAddress(cells.email) ? cells.email : null }) // prettier-ignore
+  const votes = Number((cells.votes ?? '').replaceAll(/[^\d-]/g, ''))
+  yield {
+    type: 'post',
+    sourceId: cells.id ?? hashOf(title, created ?? text ?? ''),
+    title,
+    text: await markdownOf(text ?? ''),
+    ...(board !== undefined && { board }),
+    ...(!isNew && { status }),
+    ...(author !== undefined && { author }),
+    ...(tags.length > 0 && { tags: [...new Set(tags)].slice(0, 20) }),
+    ...(created !== undefined && { createdAt: timeIn(created) }),
+    importedVotes: Number.isSafeInteger(votes) && votes > 0 ? votes : 0,
+    ...(pathIn(cells.url) !== undefined && { paths: [pathIn(cells.url) ?? ''] }),
+  }
+}
+
+const hashOf = (...texts: string[]): string => createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 32)
+const isAddress = (text: string | undefined): text is string => text?.includes('@') ?? false
+
+/** Tags in a cell: a JSON array, or separated. */
+function listIn(cell: string): string[] {
+  if (cell.startsWith('['))
+    try {
+      const list: unknown = JSON.parse(cell)
+      if (Array.isArray(list)) return list.map((each) => (typeof each === 'string' ? each.trim() : '')).filter(Boolean)
+    } catch {
+      // as text
+    }
+  return cell.split(/[,;|]/).map((tag) => tag.trim()).filter(Boolean) // prettier-ignore
+}
+
+/** Times without a zone are in UTC, as exports of this field write them. */
+export function timeIn(text: string): string {
+  const local = /^(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?UTC)?$/.exec(text.trim())
+  return local ? `${local[1]}T${local[2]}Z` : text.trim()
+}
+
+export function pathIn(url: string | undefined): string | undefined {
+  if (url === undefined) return undefined
+  try {
+    const { pathname } = new URL(url, 'http://localhost')
+    return pathname === '/' ? undefined : pathname
+  } catch {
+    return undefined
+  }
+}

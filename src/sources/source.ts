@@ -1,0 +1,20 @@
+import type { Fields, RecordType } from '../service/lib/importrecords.js'
+
+/** A record of an import, as a line of the upload has it. */
+export type SourceRecord = { [T in RecordType]: { type: T } & Fields<T> }[RecordType]
+
+export interface Given {
+  /** What was named: a file, a folder or the address of a database. */
+  from: string
+  /** Headers of CSV by our names of the columns, in lower case. */
+  map: ReadonlyMap<string, string>
+  /** Takes a sentence about what is left out, for whoever imports. */
+  note(this: void, sentence: string): void
+}
+
+/** Another product: turns what its export has into records. What a record refers to comes before it. */
+export interface Source {
+  /** What is named after it, for the help. */
+  from: string
+  read(this: void, given: Given): AsyncIterable<SourceRecord>
+}

@@ -1,0 +1,88 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+const CSV = [
+  'ID,Subject,Details,Forum,State,Votes,Author,Author Email,Labels,Created,URL,Extra',
+  '1,Dark mode,"<p>My <b>eyes</b></p><script>alert(1)</script>",Ideas,planned,"1,128",Ann,ann@example.org,"ui, theme",2024-01-02 03:04:05,https://x.example/ideas/p/dark-mode,',
+  '2,"=cmd|\u001b[31m ""quoted""","Two',
+  'lines",Ideas,open,7,Bob,,,2024-02-02,,x',
+  '3,,No title,Ideas,done,1,,,,,,',
+].join('\n')
+
+const BALANCE = {
+  balance: [
+    { type: 'board', found: 1, created: 1, matched: 0, existing: 0, failed: 0 },
+    { type: 'status', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
+    { type: 'tag', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
+    { type: 'person', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
+    { type: 'post', found: 3, created: 2, matched: 0, existing: 0, failed: 1 },
+  ],
+}
+
+it.each(engines)(
+  'CSV of another product becomes posts, once, and what is refused can be mended, on %s',
+  async (engine) => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const file = (name: string, text: string) => {
+      writeFileSync(path.join(machine.folder, name), text)
+      return name
+    }
+    file('ideas.csv', `\ufeff${CSV}`)
+    const dry = await machine.run('import csv ideas.csv --dry-run --json')
+    expect([dry.code, JSON.parse(dry.stdout)]).toEqual([7, { ...BALANCE, boards: [], dry_run: true }])
+    expect(dry.stderr).toContain('Columns that are not imported: Extra.')
+    expect(dry.stderr).toContain('title is missing')
+    expect((await machine.run('posts list -o name')).stdout).toBe('')
+
+    const unsure = await machine.run('import csv ideas.csv')
+    expect([unsure.code, unsure.stderr]).toEqual([5, expect.stringContaining('--yes')])
+    const done = await machine.run('import csv ideas.csv --yes --rejects rejects.jsonl --json')
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([7, { ...BALANCE, boards: [{ board: 'Ideas', posts: 2, votes: 1135 }], dry_run: false }]) // prettier-ignore
+    const { posts } = JSON.parse((await machine.run('posts list --json')).stdout)
+    expect(posts).toMatchObject([
+      { title: '=cmd|[31m "quoted"', contentMarkdown: 'Two\nlines', voters: { votesCount: 7, importedVotes: 7 } }, // prettier-ignore
+      { title: 'Dark mode', contentMarkdown: 'My **eyes**', roadmap: { name: 'planned' }, board: { name: 'Ideas' }, createdAt: '2024-01-02T03:04:05.000Z', voters: { votesCount: 1128, importedVotes: 1128 } }, // prettier-ignore
+    ])
+    const again = JSON.parse((await machine.run('import csv ideas.csv --yes --json')).stdout)
+    expect(again.balance.map(({ type, existing }: { type: string; existing: number }) => [type, existing])).toEqual([['board', 1], ['status', 2], ['tag', 2], ['person', 2], ['post', 2]]) // prettier-ignore
+
+    const rejects = readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')
+    file('mended.jsonl', rejects.replace('"title":""', '"title":"Mended"'))
+    const mended = await machine.run('import records mended.jsonl --source csv --yes --json')
+    expect([mended.code, JSON.parse(mended.stdout).balance]).toEqual([0, [{ type: 'post', found: 1, created: 1, matched: 0, existing: 0, failed: 0 }]]) // prettier-ignore
+    const doctor = await machine.run('doctor --json')
+    expect(doctor.code).toBe(0)
+  },
+)
+
+it('what cannot be imported is refused with what to do, and changes nothing', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const file = (name: string, text: string | Buffer) => writeFileSync(path.join(machine.folder, name), text)
+  file('none.csv', 'Foo,Bar\n1,2\n')
+  file('open.csv', 'title\n"never closed\n'.padEnd(600_000, 'x'))
+  file('empty.csv', '')
+  file('latin1.csv', Buffer.from('title\nf\xfcr\n', 'latin1'))
+  file('bad.jsonl', '{"type":"post"\n')
+  const refused = async (command: string) => {
+    const { code, stderr } = await machine.run(`import ${command} --yes`)
+    return [code, stderr]
+  }
+  expect(await refused('csv none.csv')).toEqual([2, expect.stringContaining('--map title=')])
+  expect(await refused('csv none.csv --map subject=Foo')).toEqual([2, expect.stringContaining('The columns are: id, title')]) // prettier-ignore
+  expect(await refused('csv none.csv --map title=Baz')).toEqual([2, expect.stringContaining('It has: Foo, Bar')])
+  expect(await refused('csv none.csv --map title')).toEqual([2, expect.stringContaining('column=header')])
+  expect(await refused('csv none.csv --map title=Foo --board nope')).toEqual([3, expect.stringContaining('nope')])
+  expect(await refused('csv open.csv')).toEqual([2, expect.stringContaining('The CSV cannot be read')])
+  expect(await refused('csv empty.csv')).toEqual([2, expect.stringContaining('empty')])
+  expect(await refused('csv latin1.csv')).toEqual([2, expect.stringContaining('UTF-8')])
+  expect(await refused('csv missing.csv')).toEqual([2, expect.stringContaining('does not exist')])
+  expect(await refused('records bad.jsonl')).toEqual([2, expect.stringContaining('Line 1')])
+  expect(await refused('acrobat none.csv')).toEqual([2, expect.stringContaining('csv')])
+  expect((await machine.run('posts list -o name')).stdout).toBe('')
+  expect(existsSync(path.join(machine.folder, 'rejects.jsonl'))).toBe(false)
+})

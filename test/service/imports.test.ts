@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest'
+import { DRY_RUN_HEADER } from '../../src/core/wire.js'
+import * as merges from '../../src/service/merges.js'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
+import { miscounts } from '../../src/db/recount.js'
+
+const headers = { 'content-type': 'application/x-ndjson' }
+
+const send = async (
+  site: TestSite,
+  token: string | undefined,
+  records: readonly unknown[],
+  { query = 'source=canny', isDry = false } = {},
+) => {
+  const body = records.map((record) => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join('')
+  const { status, text } = await site.http(`POST /import/records?${query}`, {
+    token,
+    body,
+    headers: { ...headers, ...(isDry && { [DRY_RUN_HEADER]: '1' }) },
+  })
+  const lines = text.trim().split('\n').map((line) => JSON.parse(line)) // prettier-ignore
+  return { status, lines, last: lines.at(-1), failed: lines.filter(({ result }) => result === 'failed') }
+}
+
+const all = (type: string, found: number, outcome: string) => ({
+  type,
+  found,
+  created: 0,
+  matched: 0,
+  existing: 0,
+  failed: 0,
+  [outcome]: found,
+})
+
+const RECORDS = [
+  { type: 'board', sourceId: 'b1', name: 'Feature requests', color: '#ff0000' },
+  { type: 'status', sourceId: 's1', name: 'In progress' },
+  { type: 'tag', sourceId: 't1', name: 'UI' },
+  { type: 'person', sourceId: 'u1', name: 'Ann', email: 'ANN@example.org', createdAt: '2020-01-01T00:00:00Z' },
+  { type: 'post', sourceId: 'p1', title: 'Dark mode', text: 'Please', board: 'b1', status: 's1', author: 'u1', tags: ['t1'], createdAt: '2021-02-03T04:05:06Z', importedVotes: 40, paths: ['/ideas/p/dark-mode/?x=1', '/posts/dark-mode'] }, // prettier-ignore
+  { type: 'person', sourceId: 'u2', name: 'Bob' },
+  { type: 'vote', post: 'p1', person: 'u1', createdAt: '2021-02-03T05:00:00Z' },
+  { type: 'vote', post: 'p1', person: 'u2' },
+  { type: 'comment', sourceId: 'c1', post: 'p1', author: 'u2', text: 'Me too', createdAt: '2021-03-01T00:00:00Z' },
+  { type: 'comment', sourceId: 'c2', post: 'p1', author: 'u1', parent: 'c1', text: 'Psst', isInternal: true },
+  { type: 'comment', sourceId: 'c3', post: 'p1', author: 'u1', parent: 'c2', text: 'Answer' },
+  { type: 'post', sourceId: 'p2', title: 'Night mode', importedVotes: 2, board: 'b1' },
+  { type: 'merge', post: 'p2', into: 'p1' },
+]
+
+describe.each(engines)('an import on %s', (engine) => {
+  it('creates what another product had, once, and tells nobody', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const { status, last, failed } = await send(site, token, RECORDS)
+    expect([status, failed]).toEqual([200, []])
+    expect(last).toEqual({
+      result: 'complete',
+      balance: [
+        all('board', 1, 'created'),
+        all('status', 1, 'created'),
+        all('tag', 1, 'created'),
+        all('person', 2, 'created'),
+        all('post', 2, 'created'),
+        all('vote', 2, 'created'),
+        all('comment', 3, 'created'),
+        all('merge', 1, 'created'),
+      ],
+      boards: [{ board: 'Feature requests', posts: 2, votes: 46 }],
+      isBalanced: true,
+    })
+    const { post } = await site.call(posts.show, { id: '1' })
+    expect(post).toMatchObject({
+      title: 'Dark mode',
+      createdAt: '2021-02-03T04:05:06.000Z',
+      board: { name: 'Feature requests', color: 'ff0000' },
+      roadmap: { name: 'In progress' },
+      author: { name: 'Ann' },
+      tags: [{ name: 'UI' }],
+      voters: { votesCount: 44, importedVotes: 42 },
+    })
+    const listed = await site.http('GET /posts/1/votes')
+    expect([listed.body.votes.total_count, listed.body.votes.results.length]).toEqual([2, 2])
+    const comments = await site.db.selectFrom('comments').select(['body', 'is_internal', 'parent_id']).orderBy('created_at').orderBy('id').execute() // prettier-ignore
+    expect(comments.map(({ body, is_internal: internal, parent_id: parent }) => [body, internal, parent !== null])).toEqual([['Me too', 0, false], ['Psst', 1, true], ['Answer', 1, true]]) // prettier-ignore
+    const users = await site.db.selectFrom('users').select(['email', 'isVerified', 'password', 'createdAt']).where('isOwner', '=', 0).orderBy('name').execute() // prettier-ignore
+    expect(users).toEqual([
+      { email: 'ann@example.org', isVerified: 0, password: null, createdAt: '2020-01-01T00:00:00.000Z' },
+      { email: expect.stringMatching(/^\w{20}@imported\.invalid$/), isVerified: 0, password: null, createdAt: expect.any(String) }, // prettier-ignore
+    ])
+    expect(
+      await site.db.selectFrom('deliveries').select('recipient').where('recipient', '<>', OWNER.email).execute(),
+    ).toEqual([])
+    expect(await site.db.selectFrom('notifications').select('userId').execute()).toEqual([])
+    expect((await site.events()).at(-1)).toEqual(['site.imported', 'site'])
+    expect(await miscounts(site.db)).toEqual([])
+
+    const again = await send(site, token, RECORDS)
+    expect(again.last.balance.map(({ type, found, existing }: Record<string, unknown>) => [type, found === existing])).toEqual(last.balance.map(({ type }: { type: string }) => [type, true])) // prettier-ignore
+    expect(again.last.boards).toEqual(last.boards)
+
+    await site.call(merges.unmerge, { ids: ['2'] })
+    expect((await site.call(posts.show, { id: '1' })).post.voters).toMatchObject({ votesCount: 42, importedVotes: 40 })
+    expect((await site.call(posts.show, { id: '2' })).post.voters).toMatchObject({ votesCount: 2, importedVotes: 2 })
+    expect(await miscounts(site.db)).toEqual([])
+    await site.call(posts.remove, { id: '1' })
+    await send(site, token, RECORDS)
+    expect((await site.db.selectFrom('posts').select('title').execute()).map(({ title }) => title)).toEqual(['Night mode']) // prettier-ignore
+  })
+
+  it('finds boards, people and votes that the site has, and brings later what is new', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const { board } = await site.call(boards.create, { name: 'feature REQUESTS' })
+    const ann = await site.member([], { email: 'ann@example.org' })
+    const first = await send(site, token, RECORDS.slice(0, 6))
+    const counts = (last: { balance: { type: string; matched: number; created: number }[] }) =>
+      Object.fromEntries(last.balance.map(({ type, matched, created }) => [type, [matched, created]]))
+    expect(counts(first.last)).toEqual({ board: [1, 0], status: [0, 1], tag: [0, 1], person: [1, 1], post: [0, 1] })
+    const { post } = await site.call(posts.show, { id: '1' })
+    expect([post.board?.boardId, post.author.userId]).toEqual([board.boardId, ann.userId])
+    await site.http('POST /votes', { token: ann.token, body: { postId: post.postId } })
+    const second = await send(site, token, RECORDS)
+    expect(counts(second.last)).toMatchObject({ person: [0, 0], post: [0, 1], vote: [1, 1], comment: [0, 3] })
+    expect(second.last.isBalanced).toBe(true)
+    const other = await send(site, token, [{ type: 'post', sourceId: 'p1', title: 'Dark mode' }], {
+      query: 'source=fider',
+    })
+    expect(counts(other.last)).toEqual({ post: [0, 1] })
+  })
+
+  it('refuses a record that is wrong, takes the others, and says which they are', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const { failed, last } = await send(site, token, [
+      'nonsense',
+      { type: 'idea' },
+      { type: 'post', sourceId: 'p1', title: '  ' },
+      { type: 'post', sourceId: 'p2', title: 'x'.repeat(300), board: null },
+      { type: 'post', sourceId: 'p3', title: 'No board', board: 'b9' },
+      { type: 'post', sourceId: 'p4', title: 'Late', createdAt: '3000-01-01' },
+      { type: 'post', sourceId: 'p5', title: 'Bad time', createdAt: 'yesterday' },
+      { type: 'post', sourceId: 'p6', title: 'Votes', importedVotes: -1 },
+      { type: 'person', sourceId: 'u1', email: 'nobody' },
+      { type: 'vote', post: 'p2', person: 'u1' },
+      { type: 'comment', sourceId: 'c1', post: 'p2', text: 'x\u0000y' },
+      { type: 'comment', sourceId: 'c2', post: 'p2', text: '<script>alert(1)</script>' },
+    ])
+    expect(failed.map(({ line }) => line).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
+    expect(last.balance).toMatchObject([{ type: 'person', failed: 1 }, { type: 'post', created: 1, failed: 4 }, { type: 'vote', failed: 1 }, { type: 'comment', created: 1 }, { type: 'other', failed: 4 }]) // prettier-ignore
+    const { post } = await site.call(posts.show, { id: '1' })
+    expect([post.title.length, post.contentMarkdown?.startsWith('...')]).toEqual([100, true])
+    const comment = await site.db.selectFrom('comments').select('body').executeTakeFirstOrThrow()
+    expect(comment.body).not.toContain('<script')
+  })
+
+  it('changes nothing in a dry run, with the same balance', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const dry = await send(site, token, RECORDS, { isDry: true })
+    expect(await site.db.selectFrom('posts').select('title').execute()).toEqual([])
+    expect(await site.db.selectFrom('boards').select('name').execute()).toEqual([])
+    const { last } = await send(site, token, RECORDS)
+    expect(dry.last.balance).toEqual(last.balance)
+  })
+
+  it('is for the owner alone', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const team = await site.member(['post:create', 'board:create', 'dashboard:read'])
+    expect([(await send(site, team.token, RECORDS)).status, (await send(site, undefined, RECORDS)).status]).toEqual([403, 400]) // prettier-ignore
+  })
+
+  it('leads from the paths that posts had to where they are now, for those who see them', async () => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost' })
+    const token = await site.owner()
+    await send(site, token, RECORDS.slice(0, 6))
+    const { post } = await site.call(posts.show, { id: '1' })
+    const at = (path: string) => site.http(`GET /${path}`, { headers: { accept: 'text/html' } })
+    for (const path of ['/ideas/p/dark-mode', '/ideas/p/dark-mode/', '/ideas/p/dark-mode?utm=1', '/posts/dark-mode'])
+      expect(await at(path)).toMatchObject({ status: 301, headers: { location: `/posts/${post.slug}` } })
+    expect((await at('/ideas/p/other')).status).toBe(404)
+    await site.call(boards.update, { boardId: post.board?.boardId, partial: true, display: false })
+    expect((await at('/ideas/p/dark-mode')).status).toBe(404)
+  })
+})
