@@ -13,39 +13,65 @@ const LOOK = 1_000_000
 const PATIENCE_MS = 2000
 const POLL_MS = 10
 
+/** How many long answers that wait keep their rows. Those after them read their rows again when it is their turn. */
+const KEPT = 4
+
+/** In place of an output that nobody waits for any more. */
+export const GONE = Symbol('gone')
+
+interface Making {
+  /** Makes the output; again, from rows as they are then, where `canRepeat` says that nothing else follows from it. */
+  make(this: void): Promise<unknown>
+  canRepeat: boolean
+}
+
 /**
  * Makes long answers one after another. While it is made, an answer is in memory as text and as bytes: of a hundred posts
- * of the greatest length up to 150 MB, and any number of clients may ask for them at once.
+ * of the greatest length up to 150 MB, and any number of clients may ask for them at once. What waits costs memory too,
+ * so it is bounded; and what nobody waits for any more is not made.
  */
 export class LongAnswers {
   readonly #connections: Connections
   #last: Promise<void> = Promise.resolve()
+  #kept = 0
   readonly #made = new WeakMap<ServerResponse, () => void>()
 
   constructor(connections: Connections) {
     this.#connections = connections
   }
 
-  /** Delays long responses until they may be serialised, so that other requests run first. */
-  async turn(response: ServerResponse, output: unknown): Promise<void> {
+  /** The output of a request, as soon as it may be serialised. Long ones are delayed, so that other requests run first. */
+  async turn(response: ServerResponse, { make, canRepeat }: Making): Promise<unknown> {
+    let output = await make()
     const { rows, bytes } = await sizeOf(output)
     if (bytes > LONG) {
-      const before = this.#last
-      this.#last = new Promise((made) => {
-        this.#made.set(response, made)
-        response.once('close', made) // its client may go before it is made
-      })
-      await before
+      const isKept = !canRepeat || this.#kept < KEPT
+      if (isKept) this.#kept++
+      else output = undefined // nothing may refer to it while this one waits
+      await this.#wait(response)
+      if (isKept) this.#kept--
+      else if (!response.closed) output = await make()
       const end = performance.now() + PATIENCE_MS
-      while (!this.#connections.hasRoom(bytes) && performance.now() < end) await sleep(POLL_MS)
-      if (response.closed) this.made(response)
+      while (!response.closed && !this.#connections.hasRoom(bytes) && performance.now() < end) await sleep(POLL_MS)
     }
     if (bytes > LONG || rows > MANY) await setImmediate()
+    if (!response.closed) return output
+    this.made(response)
+    return GONE
   }
 
   /** Called once the response is handed to its connection, however slowly the client reads. */
   made(response: ServerResponse): void {
     this.#made.get(response)?.()
+  }
+
+  #wait(response: ServerResponse): Promise<void> {
+    const before = this.#last
+    this.#last = new Promise((made) => {
+      this.#made.set(response, made)
+      response.once('close', made) // its client may go before it is made
+    })
+    return before
   }
 }
 

@@ -8,6 +8,8 @@ import { actorOf } from '../../service/lib/sessions.js'
 import type { ResponseCache } from '../cache/responses.js'
 import { clientOf } from '../client.js'
 import type { CacheDeclaration } from '../cache/routes.js'
+import { GONE } from '../longanswers.js'
+import type { Incoming } from '../uploads.js'
 import type { Origins } from '../origins.js'
 import type { Site } from '../lib/site.js'
 
@@ -37,26 +39,35 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       done()
     },
     handler: async (request, reply) => {
-      // A request on PostgreSQL has a deadline. Downloads and uploads outlive it: each of their queries has one.
-      const { db, allowCaching } = op.download || op.upload ? { db: site.db } : await responses.open(request.raw)
-      const actorNow = () => actorOf(request.headers.authorization, site)
-      const actor = await actorOf(request.headers.authorization, { ...site, db })
-      if (actor.refusal && request.headers.authorization !== undefined) reply.header(REFUSAL_HEADER, actor.refusal.code)
-      const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
       const client = clientOf(request)
-      const who = actor.userId ?? clientKey(client)
-      const incoming = op.upload && server.uploads.open(request, op.upload, who)
-      let expiresAt = actor.expiresAt
-      const lasts = (until: number) => void (expiresAt = Math.min(expiresAt, until))
-      const ctx = { ...site, db, actor, actorNow, origin: 'http', client, dryRun, body: incoming?.body, lasts }
-      try {
+      const actorNow = () => actorOf(request.headers.authorization, site)
+      const dryRun = method !== 'GET' && request.headers[DRY_RUN_HEADER] !== undefined
+      let incoming: Incoming | undefined
+      let isRepeated = false
+      const make = async () => {
+        if (isRepeated) responses.forget(request.raw)
+        isRepeated = true
+        // A request on PostgreSQL has a deadline. Downloads and uploads outlive it: each of their queries has one.
+        const { db, allowCaching } = op.download || op.upload ? { db: site.db } : await responses.open(request.raw)
+        const actor = await actorOf(request.headers.authorization, { ...site, db })
+        if (actor.refusal && request.headers.authorization !== undefined)
+          reply.header(REFUSAL_HEADER, actor.refusal.code)
+        const who = actor.userId ?? clientKey(client)
+        if (op.upload) incoming = server.uploads.open(request, op.upload, who)
+        let expiresAt = actor.expiresAt
+        const lasts = (until: number) => void (expiresAt = Math.min(expiresAt, until))
+        const ctx = { ...site, db, actor, actorNow, origin: 'http', client, dryRun, body: incoming?.body, lasts }
         const output = await execute(op, ctx, inputOf(op, request))
         if (op.download)
           return await server.downloads.send(request, reply, output as LongBody, { who, place: incoming?.place })
         if (op.cache) allowCaching?.(op.id, expiresAt)
         reply.code(output === undefined ? 204 : Number(status))
-        await server.longAnswers.turn(reply.raw, output)
         return output
+      }
+      try {
+        if (op.download) return await make()
+        const output = await server.longAnswers.turn(reply.raw, { make, canRepeat: op.cache !== undefined })
+        return output === GONE ? reply.hijack() : output
       } finally {
         incoming?.close()
       }

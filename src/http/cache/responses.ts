@@ -128,6 +128,11 @@ export class ResponseCache {
     this.#pending.set(request, lookup)
   }
 
+  /** A handler that starts again reads what is stored by then, so its response is not that of the lookup. */
+  forget(request: IncomingMessage): void {
+    this.#pending.delete(request)
+  }
+
   /** Gives a handler the database through the query cache. */
   async open(request: IncomingMessage): Promise<RequestData> {
     const { db, cache } = this.#site
