@@ -172,3 +172,9 @@ export async function hasEvent(db: Db, action: string, subject: string): Promise
     .executeTakeFirst()
   return row !== undefined
 }
+
+/** When the first event was recorded, which is the age of the site: accounts may be older, where they were imported. */
+export async function oldestEvent(db: Db): Promise<string | undefined> {
+  const event = await db.selectFrom('events').select('created_at').orderBy('id').limit(1).executeTakeFirst()
+  return event?.created_at
+}

@@ -237,9 +237,3 @@ export const assignEveryone = (db: Db, userId: string) =>
         .where('name', '=', '@everyone'),
     )
     .execute()
-
-/** When the first account was made. */
-export async function oldestUser(db: Db): Promise<string | undefined> {
-  const user = await db.selectFrom('users').select('createdAt').orderBy('createdAt').limit(1).executeTakeFirst()
-  return user?.createdAt
-}

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { listBackups } from '../backup/verify.js'
 import { durationOf } from '../core/durations.js'
-import { oldestUser } from '../db/users.js'
+import { oldestEvent } from '../db/events.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
 import { oldAfter } from '../service/backups.js'
 import { seen, type Check, type Finding } from './check.js'
@@ -26,7 +26,7 @@ export const backups: Check = {
         fix: 'feedbackctl backup create',
       })
     else if (newest === undefined) {
-      const born = await oldestUser(db)
+      const born = await oldestEvent(db)
       if (born !== undefined && age(born) > DAY)
         findings.push({
           severity: 'warning',

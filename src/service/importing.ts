@@ -194,7 +194,7 @@ export class Importer {
         title: oneLine(title),
         slug: postSlug(title, slugId),
         slugId,
-        contentMarkdown: (await withoutHtml(contentMarkdown)) || null,
+        contentMarkdown: (await withoutHtml(contentMarkdown)).trim() || null,
         userId: referred('author', fields.author, known.person),
         boardId: fields.board ? referred('board', fields.board, known.board) : this.#options.boardId,
         roadmap_id: referred('status', fields.status, known.status),

@@ -68,7 +68,10 @@ export const findPath = operation({
     post: Type.Object({ postId: Type.String({ format: 'uuid' }), number: Type.Integer(), slug: Type.String() }),
   }),
   async subject(ctx, { path }) {
-    const postId = typeof path === 'string' ? await postAtFormerPath(ctx.db, pathOf(path)) : undefined
+    const given = typeof path === 'string' ? pathOf(path) : ''
+    // An id may be followed by the words of a title: /posts/12/dark-mode
+    const shorter = given.slice(0, given.lastIndexOf('/'))
+    const postId = (await postAtFormerPath(ctx.db, given)) ?? (await postAtFormerPath(ctx.db, shorter))
     if (postId === undefined) throw new AppError('POST_NOT_FOUND', 'No post had this path.')
     return visiblePost(ctx, postId)
   },

@@ -79,6 +79,27 @@ export async function* csvRecords(
   }
 }
 
+/** Records as objects by their headers. Throws USAGE where the header lacks one that is needed. */
+export async function* csvObjects(
+  bytes: AsyncIterable<Uint8Array>,
+  needed: readonly string[],
+): AsyncGenerator<Record<string, string>> {
+  let header: string[] | undefined
+  for await (const { record } of csvRecords(bytes)) {
+    if (header) {
+      const names = header
+      yield Object.fromEntries(
+        record.flatMap((cell, at) => (names[at] === undefined ? [] : [[names[at], cell.trim()]])),
+      )
+      continue
+    }
+    header = record.map((cell) => cell.trim())
+    const missing = needed.filter((name) => !header?.includes(name))
+    if (missing.length > 0)
+      throw new AppError('USAGE', `The CSV has no column ${missing.join(', ')}. Is it an export of that product?`)
+  }
+}
+
 async function* textIn(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   try {

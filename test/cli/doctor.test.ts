@@ -251,7 +251,8 @@ describe.each(engines)('doctor on %s', (engine) => {
 
   it('finds that there is no backup, that the newest is old, and that the schedule fails', async () => {
     const machine = await filled(engine)
-    const born = (time: string) => damaged(machine, (db) => db.updateTable('users').set({ createdAt: time }).execute())
+    const born = (time: string) =>
+      damaged(machine, (db) => db.updateTable('events').set({ created_at: time }).execute())
     await born('2020-01-01T00:00:00.000Z')
     expect((await doctor(machine, 'backups')).found).toMatchObject([
       { evidence: `There is no backup in ${path.join(dataOf(machine), 'backups')}.` },

@@ -1,0 +1,95 @@
+import { guessedKind } from '../core/statuskinds.js'
+import { csv, pathIn } from './csv.js'
+import { jsonValues } from './lib/jsonfiles.js'
+import { markdownOf } from './lib/markdown.js'
+import { Places } from './lib/places.js'
+import { countIn, given as field, listIn, objectIn, textIn, type Json } from './lib/values.js'
+import type { Given, Source, SourceRecord } from './source.js'
+
+/** The pages of its API as they were saved, one or many to a file, or its CSV. */
+export const canny: Source = {
+  from: 'a folder with the JSON of its API, or its CSV',
+  async *read(given) {
+    if (/\.csv$/i.test(given.from)) return yield* csv.read(given)
+    yield* pages(given)
+  },
+}
+
+/** The rows of one kind in all pages. */
+function* rows(from: string, key: 'boards' | 'users' | 'posts' | 'votes' | 'comments' | 'entries'): Generator<Json> {
+  for (const page of jsonValues(from)) yield* listIn(page[key])
+}
+
+async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
+  const places = new Places()
+  const person = ({ id, name, email, created }: Json) =>
+    textIn(id) === '' ? [] : places.once('person', textIn(id), { ...field('name', name), ...field('email', email), ...field('createdAt', created) }) // prettier-ignore
+  const votes = new Map<string, number>()
+  for (const { post } of rows(from, 'votes')) {
+    const id = textIn(objectIn(post).id)
+    votes.set(id, (votes.get(id) ?? 0) + 1)
+  }
+  for (const { id, name, isPrivate } of rows(from, 'boards'))
+    yield* places.once('board', textIn(id), { name: textIn(name), ...(isPrivate === true && { isPrivate }) })
+  for (const user of rows(from, 'users')) yield* person(user)
+  const seen = new Set<string>()
+  const merges: SourceRecord[] = []
+  let images = 0
+  for (const post of rows(from, 'posts')) {
+    const [id, board, author, category] = [textIn(post.id), objectIn(post.board), objectIn(post.author), objectIn(post.category)] // prettier-ignore
+    const status = textIn(post.status)
+    const tags = [...listIn(post.tags), ...(textIn(category.id) === '' ? [] : [category])]
+    if (textIn(board.id) !== '') yield* places.once('board', textIn(board.id), { name: textIn(board.name) })
+    if (status !== '' && status !== 'open')
+      yield* places.once('status', status, { name: status, kind: guessedKind(status) })
+    for (const tag of tags) yield* places.once('tag', textIn(tag.id), { name: textIn(tag.name) })
+    yield* person(author)
+    const links = Array.isArray(post.imageURLs) ? post.imageURLs.map(textIn).filter(Boolean) : []
+    images += links.length
+    const path = pathIn(textIn(post.url) || undefined)
+    seen.add(id)
+    yield {
+      type: 'post',
+      sourceId: id,
+      title: textIn(post.title),
+      text: [await markdownOf(textIn(post.details)), ...links.map((link) => `<${link}>`)].join('\n\n'),
+      ...field('board', board.id),
+      ...(status !== 'open' && field('status', status)),
+      ...field('author', author.id),
+      tags: tags.map((tag) => textIn(tag.id)).slice(0, 20),
+      ...field('createdAt', post.created),
+      importedVotes: Math.max(0, countIn(post.score) - (votes.get(id) ?? 0)),
+      ...(path !== undefined && { paths: [path] }),
+    }
+    for (const { post: merged } of listIn(post.mergeHistory))
+      merges.push({ type: 'merge', post: textIn(objectIn(merged).id), into: id })
+  }
+  for (const { id, post, voter, by, created } of rows(from, 'votes')) {
+    const who = textIn(objectIn(voter).id) === '' ? objectIn(by) : objectIn(voter)
+    if (textIn(who.id) === '') continue // of a deleted user: Canny gives no name
+    yield* person(who)
+    yield { type: 'vote', ...field('sourceId', id), post: textIn(objectIn(post).id), person: textIn(who.id), ...field('createdAt', created) } // prettier-ignore
+  }
+  const comments = [...rows(from, 'comments')].toSorted((a, b) => (textIn(a.created) < textIn(b.created) ? -1 : 1))
+  for (const comment of comments) {
+    const author = objectIn(comment.author)
+    yield* person(author)
+    const text = await markdownOf(textIn(comment.value))
+    if (text.trim() === '') continue // an image alone
+    yield {
+      type: 'comment',
+      sourceId: textIn(comment.id),
+      post: textIn(objectIn(comment.post).id),
+      ...field('author', author.id),
+      ...field('parent', comment.parentID),
+      text,
+      ...field('createdAt', comment.created),
+      isInternal: comment.internal === true || comment.private === true,
+    }
+  }
+  // What was merged is mostly not listed any more
+  for (const merge of merges) if (merge.type === 'merge' && seen.has(merge.post)) yield merge
+  if (images > 0) note(`Images are links to Canny, which may end: ${images}.`)
+  const [entry] = rows(from, 'entries')
+  if (entry) note('Entries of the changelog are not imported.')
+}

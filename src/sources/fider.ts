@@ -1,0 +1,133 @@
+import { csvRows, recordsOf } from './csv.js'
+import { Archive } from './lib/archive.js'
+import { Places } from './lib/places.js'
+import { given as field, textIn, type Json } from './lib/values.js'
+import type { Given, Source, SourceRecord } from './source.js'
+
+/** Its numbers for what became of a post. 0 is open, 5 a duplicate, 6 deleted. */
+const STATUSES: Readonly<Record<number, { name: string; kind: 'active' | 'done' | 'declined' | 'planned' }>> = {
+  1: { name: 'Started', kind: 'active' },
+  2: { name: 'Completed', kind: 'done' },
+  3: { name: 'Declined', kind: 'declined' },
+  4: { name: 'Planned', kind: 'planned' },
+}
+const [DUPLICATE, DELETED] = [5, 6]
+
+/** Its backup, or the CSV of its posts. */
+export const fider: Source = {
+  from: 'its backup.zip or posts.csv',
+  async *read(given) {
+    if (!/\.csv$/i.test(given.from)) return yield* backup(given)
+    const places = new Places()
+    for await (const { cells } of csvRows(given))
+      for await (const record of recordsOf(cells, places))
+        yield record.type === 'post' ? { ...record, paths: [`/posts/${record.sourceId}`] } : record
+  },
+}
+
+async function* backup({ from, note }: Given): AsyncGenerator<SourceRecord> {
+  const archive = await Archive.open(from)
+  try {
+    yield* records(archive, note)
+  } finally {
+    archive.close()
+  }
+}
+
+async function* records(archive: Archive, note: Given['note']): AsyncGenerator<SourceRecord> {
+  if (archive.find('posts.json') === undefined) note('The archive has no posts.json. Is it a backup of Fider?')
+  const secrets = ['email_verifications.json', 'oauth_providers.json'].filter(
+    (name) => archive.find(name) !== undefined,
+  )
+  const users = await archive.rows('users.json')
+  if (users.some(({ api_key: key }) => textIn(key) !== '')) secrets.push('API keys in users.json')
+  if (secrets.length > 0) note(`The backup has secrets, which are not imported: ${secrets.join(', ')}. Keep it safe, or delete it.`) // prettier-ignore
+  for (const user of users)
+    yield {
+      type: 'person',
+      sourceId: textIn(user.id),
+      ...field('name', user.name),
+      ...field('email', user.email),
+      ...field('createdAt', user.created_at),
+      ...(textIn(user.email_supressed_at) !== '' && { isVerified: false }),
+    }
+  for (const { id, name, color, is_public: isPublic } of await archive.rows('tags.json'))
+    yield {
+      type: 'tag',
+      sourceId: textIn(id),
+      name: textIn(name),
+      ...field('color', color),
+      isPrivate: isPublic === false,
+    }
+  const tags = new Map<string, string[]>()
+  for (const { tag_id: tag, post_id: post } of await archive.rows('post_tags.json')) tags.set(textIn(post), [...(tags.get(textIn(post)) ?? []), textIn(tag)]) // prettier-ignore
+  const posts = (await archive.rows('posts.json')).filter(({ status }) => status !== DELETED)
+  for (const status of new Set(posts.map((post) => Number(post.status)))) {
+    const known = STATUSES[status]
+    if (known) yield { type: 'status', sourceId: String(status), ...known }
+  }
+  const listed = new Set<string>()
+  for (const post of posts.toSorted((a, b) => Number(a.number) - Number(b.number))) {
+    listed.add(textIn(post.id))
+    const path = `/posts/${textIn(post.number)}`
+    yield {
+      type: 'post',
+      sourceId: textIn(post.id),
+      title: textIn(post.title),
+      text: plainText(textIn(post.description)),
+      ...(STATUSES[Number(post.status)] && { status: textIn(post.status) }),
+      ...field('author', post.user_id),
+      tags: (tags.get(textIn(post.id)) ?? []).slice(0, 20),
+      ...field('createdAt', post.created_at),
+      paths: [path],
+    }
+  }
+  for (const { user_id: user, post_id: post, created_at: at } of await archive.rows('post_votes.json'))
+    if (listed.has(textIn(post)))
+      yield { type: 'vote', post: textIn(post), person: textIn(user), ...field('createdAt', at) }
+  let hidden = 0
+  for (const comment of await archive.rows('comments.json')) {
+    const isGone = comment.deleted_at !== null && comment.deleted_at !== undefined
+    if (isGone || comment.is_approved === false) hidden += 1
+    else if (listed.has(textIn(comment.post_id)) && textIn(comment.content).trim() !== '')
+      yield {
+        type: 'comment',
+        sourceId: textIn(comment.id),
+        post: textIn(comment.post_id),
+        ...field('author', comment.user_id),
+        text: plainText(textIn(comment.content)),
+        ...field('createdAt', comment.created_at),
+      }
+  }
+  for (const post of posts) yield* answerOf(post)
+  for (const post of posts)
+    if (post.status === DUPLICATE && listed.has(textIn(post.original_id)))
+      yield { type: 'merge', post: textIn(post.id), into: textIn(post.original_id) }
+  if (hidden > 0) note(`Comments that were deleted or not approved are not imported: ${hidden}.`)
+  const images = archive.names.filter((name) => name.startsWith('blobs/') && !name.endsWith('/')).length
+  if (images > 0) note(`Images and other files are not imported: ${images}.`)
+}
+
+/** What the team said about a post as it set the status. */
+function answerOf(post: Json): SourceRecord[] {
+  const text = textIn(post.response).trim()
+  if (text === '') return []
+  return [
+    {
+      type: 'comment',
+      sourceId: `response ${textIn(post.id)}`,
+      post: textIn(post.id),
+      ...field('author', post.response_user_id),
+      text: plainText(text),
+      ...field('createdAt', post.response_date),
+      isUpdate: true,
+      ...(STATUSES[Number(post.status)] && { status: textIn(post.status) }),
+    },
+  ]
+}
+
+/** Mentions are objects in its texts, and images are names of files that only its server has. */
+const plainText = (text: string): string =>
+  text
+    .replaceAll(/@\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,100})"[^{}]{0,500}\}/g, '@$1')
+    .replaceAll(/!\[[^\]]{0,200}\]\(fider-image:[^)]{0,300}\)/g, '')
