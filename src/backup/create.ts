@@ -4,6 +4,7 @@ import type { Writable } from 'node:stream'
 import type { Config } from '../config.js'
 import { atomicFile } from '../core/atomicfile.js'
 import { AppError } from '../core/errors.js'
+import { whyNotWritten } from '../core/filecauses.js'
 import { inFolder, openNewFile } from '../core/files.js'
 import { NEWEST, newer } from '../db/schema.js'
 import { openSnapshot, type Snapshot } from '../db/snapshot.js'
@@ -89,16 +90,17 @@ function siteFiles(config: Config): SiteFiles {
   return { secret: config.get('secret') ?? read(secretFile(config))?.trim() ?? null, config: read(config.file) }
 }
 
-const isTooLong = (error: unknown): boolean => (error as { code?: string }).code === 'ENAMETOOLONG'
-const tooLong = (): AppError =>
-  new AppError('VALIDATION_ERROR', 'The name of the file is too long. Choose a shorter one.')
+/** For names that cannot be those of a file. */
+const wrongName = (error: unknown): AppError | undefined =>
+  ['ENAMETOOLONG', 'ENOTDIR'].includes((error as { code?: string }).code ?? '')
+    ? new AppError('VALIDATION_ERROR', `The backup cannot be written: ${whyNotWritten(error)}.`)
+    : undefined
 
 function isFolder(name: string): boolean {
   try {
     return statSync(name, { throwIfNoEntry: false })?.isDirectory() ?? name.endsWith(path.sep)
   } catch (error) {
-    if (isTooLong(error)) throw tooLong()
-    throw error
+    throw wrongName(error) ?? error
   }
 }
 
@@ -126,11 +128,12 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
   } catch (error) {
     const { code = '' } = error as { code?: string }
     if (code === 'EEXIST') throw exists(file)
-    if (isTooLong(error)) throw tooLong()
+    const wrong = wrongName(error)
+    if (wrong) throw wrong
     if (error instanceof AppError || !/^E[A-Z]+$/.test(code)) throw error
     throw new AppError(
       code === 'ENOSPC' || code === 'EDQUOT' ? 'STORAGE_FULL' : 'BACKUP_FAILED',
-      `Cannot write ${file}: ${code}. There is no backup.`,
+      `Cannot write ${file}: ${whyNotWritten(error)}. There is no backup.`,
       { cause: error },
     )
   }

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import type { Config } from '../config.js'
 import { visitedUrlProblem } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { whyNotWritten } from '../core/filecauses.js'
 import { createFile } from '../core/files.js'
 import { didYouMean, likely } from '../core/guesses.js'
 import { keys } from '../core/settings.js'
@@ -185,8 +186,7 @@ function writeReport(terminal: Terminal, file: string, config: Config, checks: r
   try {
     createFile(file, `${text}\n`)
   } catch (error) {
-    const { code = '' } = error as { code?: string }
-    throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${code}.`, { cause: error })
+    throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${whyNotWritten(error)}.`, { cause: error })
   }
   tell(terminal, `Wrote ${file}. Read it before you send it: it has names of hosts and folders.`)
 }

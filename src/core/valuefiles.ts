@@ -49,6 +49,8 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EACCES: 'this user is not allowed to read it',
   EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  ENAMETOOLONG: 'its name is too long',
 }
 
 export function reading<T>(file: string, origin: string, read: () => T): T {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -99,6 +99,28 @@ describe.each(engines)('an export of %s', (engine) => {
     expect(odd.filter(({ contentMarkdown }) => contentMarkdown !== ODD)).toEqual([])
     expect(linesOf(await exported(machine))).toEqual(linesOf(readFileSync(out, 'utf8')))
     expect(await machine.run('export --out site.jsonl')).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') }) // prettier-ignore
+  })
+
+  it('says why a file cannot be written, as every command that writes one', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    writeFileSync(path.join(machine.folder, 'file'), '')
+    const names = ['x'.repeat(300), 'file/below', '.']
+    const lines: string[] = []
+    for (const command of [
+      'export --out',
+      'account export --as ada@example.org',
+      'backup create',
+      'doctor --offline --report',
+      'config set backup.every 1d --config',
+    ])
+      for (const name of names) {
+        const { stderr } = await machine.run(`${command} ${name}`)
+        lines.push(stderr)
+      }
+    const plain = /its name is too long|a part of its path is a file, not a folder/
+    expect(lines.filter((line) => plain.test(line))).toHaveLength(10)
+    expect(lines.filter((line) => /Internal error|\bE[A-Z]{4,}\b/.test(line))).toEqual([])
   })
 
   it('is refused where there is no site, with a server, and for another schema', async () => {

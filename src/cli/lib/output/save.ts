@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../../core/errors.js'
+import { whyNotWritten } from '../../../core/filecauses.js'
 import { openNewFile } from '../../../core/files.js'
 import { escaped } from '../../../core/text.js'
 import type { LongBody, Piece } from '../../../service/lib/download.js'
@@ -70,7 +71,5 @@ function writeAll(fd: number, text: string, file: string): void {
 }
 
 function notWritten(file: string, error: unknown): AppError {
-  const { code } = error as { code?: string }
-  const why = code === 'EEXIST' ? 'it exists already. Name another file, or remove it' : (code ?? 'unknown reason')
-  return new AppError('USAGE', `Cannot write ${file}: ${why}.`)
+  return new AppError('USAGE', `Cannot write ${file}: ${whyNotWritten(error)}.`)
 }

@@ -1,9 +1,11 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { atomicFile } from '../../../core/atomicfile.js'
 import { AppError } from '../../../core/errors.js'
+import { whyNotWritten } from '../../../core/filecauses.js'
 import { keepAccess, makeFolder, removeEmpty } from '../../../core/files.js'
 import { isSecret, variableOf, type Key } from '../../../core/settings.js'
+import { textOfFile } from '../../../core/valuefiles.js'
 import { edited, keysIn } from './tomledit.js'
 
 /** A checked change in a temporary file, to be committed by a rename. */
@@ -37,9 +39,7 @@ export function prepareSettings(file: string, entries: Entries): PreparedSetting
   } catch (error) {
     throw new AppError(
       'CONFIG_INVALID',
-      `Cannot write ${file}: ${(error as { code?: string }).code}. Choose another file with --config, or set ${Object.keys(
-        entries,
-      )
+      `Cannot write ${file}: ${whyNotWritten(error)}. Choose another file with --config, or set ${Object.keys(entries)
         .map((key) => variableOf(key as Key))
         .join(' and ')}.`,
     )
@@ -61,7 +61,8 @@ export function prepareWithout(file: string, key: Key): PreparedSettings | undef
 export const prepareText = (file: string, text: string): PreparedSettings =>
   staged(file, text, 'choose another file with --config')
 
-export const textOf = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+export const textOf = (file: string): string =>
+  existsSync(file) ? textOfFile(file, '--config or by default', 'configuration') : ''
 
 /** Numbers, true and false as they are, and all else as a text. */
 const literal = (value: string): string =>
@@ -71,7 +72,7 @@ function staged(file: string, text: string, instead: string): PreparedSettings {
   try {
     return stage(file, text, { secret: false })
   } catch (error) {
-    throw new AppError('CONFIG_INVALID', `Cannot write ${file}: ${(error as { code?: string }).code}. Or ${instead}.`)
+    throw new AppError('CONFIG_INVALID', `Cannot write ${file}: ${whyNotWritten(error)}. Or ${instead}.`)
   }
 }
 
