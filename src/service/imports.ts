@@ -15,7 +15,7 @@ import { upload } from './lib/upload.js'
 import { NDJSON, rowsIn } from './lib/uploadrows.js'
 
 /** Records in one transaction. */
-const TOGETHER = 500
+const TOGETHER = 2000
 const MAX_BYTES = 4_000_000_000
 
 export const create = upload({
@@ -146,7 +146,7 @@ interface Group {
 }
 
 /** Records read at a time, and characters of them before the last. */
-const WINDOW = 4000
+const WINDOW = 8000
 const MOST_OF_WINDOW = 8_000_000
 
 /**
