@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError, serverError } from '../core/errors.js'
 import { Repeats } from '../core/repeats.js'
@@ -44,6 +45,7 @@ export interface Jobs {
 /** Runs each job in its own loop until `stop`. The caller closes the database. */
 export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_MS } = {}): Jobs {
   const stopping = new AbortController()
+  setMaxListeners(jobs.length + 1, stopping.signal) // each loop waits for it
   const repeats = new Repeats(() => site.log)
   const loops = Promise.all(jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff, repeats })))
   return {

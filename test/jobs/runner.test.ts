@@ -96,3 +96,15 @@ it('stop waits no longer than it is told for a run that does not end', async () 
   await Promise.all([jobs.stop(0.1), pause(200)]) // the time limit alone keeps no process alive
   expect(performance.now() - since).toBeLessThan(1000)
 })
+
+it('many jobs wait for the end without a warning of Node', async () => {
+  const warnings: string[] = []
+  const note = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', note)
+  cleanup(async () => void process.off('warning', note))
+  let runs = 0
+  running(...Array.from({ length: 15 }, (_, at): Job => ({ name: `job ${at}`, every: 60_000, run: async () => void runs++ }))) // prettier-ignore
+  await expect.poll(() => runs).toBe(15)
+  await new Promise((resolve) => setImmediate(resolve)) // where Node says what it warns of
+  expect(warnings).toEqual([])
+})
