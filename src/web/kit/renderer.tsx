@@ -320,7 +320,7 @@ export class Renderer {
     if (wantsJson(raw)) return reply.code(shown.status).headers(HEADERS).send(shown.body)
     const request = { ...this.open(raw, reply), said }
     const view = await this.viewOf(request, {}, token).catch(() => this.#blankView(raw))
-    if (raw.method === 'GET' && shown.status === 404) {
+    if (raw.method !== 'POST' && shown.status === 404) {
       const to = await this.#parts.routes.moved?.(view).catch(() => undefined)
       if (to !== undefined) return this.redirect(reply, to, 301)
     }

@@ -49,7 +49,7 @@ export const surfaceOf =
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
     if (!routes.isAlone)
       onMissing((raw, reply) => {
-        const isPage = raw.method === 'GET' && raw.headers.accept?.includes('text/html')
+        const isPage = (raw.method === 'GET' || raw.method === 'HEAD') && raw.headers.accept?.includes('text/html')
         return isPage ? fail(raw, reply, new AppError('NOT_FOUND', 'There is no such page.')) : false
       })
 
