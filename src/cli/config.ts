@@ -67,7 +67,7 @@ function registerGet(group: Command, cli: Cli): void {
     examples: ['config get site.url', 'config get listen --fields origin'],
   }).action(async (name: string) => {
     const flags = command.optsWithGlobals<OutputFlags>()
-    const key = settingNamed(name)
+    const key = settingNamed(name, cli.terminal)
     const config = await cli.config({ lenient: true })
     if (config.get(key) === undefined) throw new AppError('NOT_FOUND', `${key} is not set.`)
     const row: Row = { key, value: redacted(config, key), origin: config.origin(key) }

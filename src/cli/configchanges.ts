@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { Command } from 'commander'
 import { loadConfig, type Config } from '../config.js'
 import { AppError } from '../core/errors.js'
-import { guess } from '../core/guesses.js'
+import { didYouMean, likely } from '../core/guesses.js'
 import { isSecret, keys, needsRestart, settings, type Key } from '../core/settings.js'
 import { quoted } from '../core/text.js'
 import { settingFlags, type Cli } from './lib/connection/session.js'
@@ -12,11 +12,18 @@ import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
-import { editText } from './lib/terminal/editor.js'
+import { editText, keepText } from './lib/terminal/editor.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
-import { tell } from './lib/terminal/terminal.js'
+import { tell, type Terminal } from './lib/terminal/terminal.js'
 import { readText } from './lib/terminal/textfile.js'
-import { prepareSettings, prepareText, prepareWithout, textOf } from './lib/settings/configfile.js'
+import { Mistyped } from './lib/texts/mistyped.js'
+import {
+  prepareSettings,
+  prepareText,
+  prepareWithout,
+  textOf,
+  type PreparedSettings,
+} from './lib/settings/configfile.js'
 
 interface Change {
   /** Absent where any may have changed. */
@@ -54,49 +61,62 @@ function registerSet(group: Command, cli: Cli): void {
     ],
   })
     .description('Set a setting in the configuration file')
+    .option('--dry-run', 'check the value, but change nothing')
     .action(async (name: string, given: string, _flags: unknown, command: Command) => {
-      const key = settingNamed(name)
+      const key = settingNamed(name, cli.terminal)
       const config = await changeable(cli)
       if (given !== '-' && isSecret(key))
         tell(cli.terminal, `Warning: other users of this machine can see the value of ${key} in "ps". Give - and write it to stdin.`) // prettier-ignore
       const value = given === '-' ? await readText(cli.terminal, '-', key) : given
       assertAcceptable(config, key, value)
       const file = fileFor(config, key, value)
-      prepareSettings(file, { [key]: value }).commit()
-      await done(cli, command, { key, file, said: `Set ${key} in ${file}.`, isSet: true })
+      end(prepareSettings(file, { [key]: value }), command)
+      await done(cli, command, {
+        key,
+        file,
+        said: isDry(command) ? `Would set ${key} in ${file}.` : `Set ${key} in ${file}.`,
+        isSet: true,
+      })
     })
 }
 
 function registerUnset(group: Command, cli: Cli): void {
   explain(withFields(named(group.command('unset <key>')), FIELDS), { examples: ['config unset backup.every'] })
     .description('Remove a setting from the configuration file')
+    .option('--dry-run', 'say what would be removed, but change nothing')
     .action(async (name: string, _flags: unknown, command: Command) => {
-      const key = settingNamed(name)
+      const key = settingNamed(name, cli.terminal)
       const config = await changeable(cli)
       const file = fileFor(config, key)
       const prepared = prepareWithout(file, key)
       if (!prepared) throw new NothingToDo(`${file} does not set ${key}. Its value comes from: ${config.origin(key)}.`)
-      prepared.commit()
-      await done(cli, command, { key, file, said: `Removed ${key} from ${file}.`, isSet: false })
+      end(prepared, command)
+      await done(cli, command, {
+        key,
+        file,
+        said: isDry(command) ? `Would remove ${key} from ${file}.` : `Removed ${key} from ${file}.`,
+        isSet: false,
+      })
     })
 }
 
 function registerEdit(group: Command, cli: Cli): void {
   explain(withFields(group.command('edit'), FIELDS.slice(1)), {
     examples: ['config edit'],
-    notes: ['The file is replaced only if what you saved is valid.'],
+    notes: ['The file is replaced only if what you saved is valid. Otherwise the text is kept in another file.'],
   })
     .description('Open the configuration file in an editor, and check it before it is saved')
     .action(async (_flags: unknown, command: Command) => {
       const { file } = await changeable(cli)
       const instead = { field: 'text', rule: 'feedbackctl config set KEY VALUE' }
       const text = `${await editText(cli.terminal, textOf(file).replace(/\n$/, ''), instead, 'config.toml')}\n`
-      const prepared = prepareText(file, text)
       try {
-        await assertValidFile(prepared.temporary, file)
-        prepared.commit()
-      } finally {
-        prepared.discard()
+        await replaceByText(file, text)
+      } catch (error) {
+        const next = (saved: string) =>
+          `Correct it, check it with "feedbackctl config validate --config ${saved}", and copy it to ${file}`
+        keepText(cli.terminal, text.replace(/\n$/, ''), { ending: 'toml', next })
+        throw error
       }
       const row = { file, restart: true }
       await print(cli.terminal, command.optsWithGlobals<OutputFlags>(), {
@@ -105,6 +125,16 @@ function registerEdit(group: Command, cli: Cli): void {
       })
       tell(cli.terminal, `Changed ${file}. ${RESTART}`)
     })
+}
+
+async function replaceByText(file: string, text: string): Promise<void> {
+  const prepared = prepareText(file, text)
+  try {
+    await assertValidFile(prepared.temporary, file)
+    prepared.commit()
+  } finally {
+    prepared.discard()
+  }
 }
 
 function registerPath(group: Command, cli: Cli): void {
@@ -135,17 +165,22 @@ function named(command: Command): Command {
   return command
 }
 
-export function settingNamed(name: string): Key {
+export function settingNamed(name: string, { args }: Terminal): Key {
   const key = keys.find((known) => known === name)
   if (key !== undefined) return key
-  throw new AppError('USAGE', `There is no setting ${quoted(name)}.${guess(name, keys)}`)
+  const meant = likely(name, keys) ?? likely(name.split('.').at(-1) ?? name, keys) // of another table
+  const corrected = meant === undefined ? ['config', 'list'] : args.map((arg) => (arg === name ? meant : arg))
+  throw new Mistyped(`There is no setting ${quoted(name)}.${didYouMean(meant)}`, corrected)
 }
 
 /** The configuration as far as it can be read: a change may be what makes it valid. */
 async function changeable(cli: Cli): Promise<Config> {
   const config = await cli.config({ lenient: true, newFile: true })
   if (config.origin('context') !== '--context') return config
-  throw new AppError('USAGE', 'The settings of a context are changed in its table, with "feedbackctl config edit".')
+  throw new Mistyped(
+    'The settings of a context are changed in its table [contexts.NAME]. This command changes those for all sites.',
+    ['config', 'edit'],
+  )
 }
 
 function assertAcceptable(config: Config, key: Key, value: string): void {
@@ -186,6 +221,14 @@ async function assertValidFile(temporary: string, file: string): Promise<void> {
 
 const printable = (row: Change) => ({ body: row, rows: [row], columns, id: ({ file }: Change) => file, single: true })
 
+const isDry = (command: Command): boolean => command.opts<{ dryRun?: boolean }>().dryRun ?? false
+
+/** A dry run has checked everything until here. */
+function end({ commit, discard }: PreparedSettings, command: Command): void {
+  if (isDry(command)) discard()
+  else commit()
+}
+
 interface Done {
   key: Key
   file: string
@@ -197,6 +240,7 @@ interface Done {
 async function done(cli: Cli, command: Command, { key, file, said, isSet }: Done): Promise<void> {
   const restart = needsRestart(key)
   await print(cli.terminal, command.optsWithGlobals<OutputFlags>(), printable({ key, file, restart }))
+  if (isDry(command)) return tell(cli.terminal, said)
   const { env, cwd } = cli.terminal
   const now = await loadConfig({ flags: settingFlags(rootOf(command)), env, cwd, lenient: true })
   const origin = now.origin(key)

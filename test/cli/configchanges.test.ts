@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { edited } from '../../src/cli/lib/settings/tomledit.js'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { cleanup } from '../support/site.js'
 
 const fileOf = (machine: Machine): string => path.join(machine.folder, 'config/feedbackctl/config.toml')
 
@@ -92,7 +93,10 @@ every = "1d"
       2,
       'secret must have at least 16 characters: make one with "openssl rand -hex 32". Nothing was changed.',
     ],
-    ['config set listen 1 --context old', 2, 'The settings of a context are changed in its table'],
+    ['config set listen 1 --context old', 2, 'The settings of a context are changed in its table [contexts.NAME].'],
+    ['config set listen 1 --context old', 2, 'fix feedbackctl config edit code'],
+    ['config set site.lisen 1', 2, 'Did you mean "listen"? fix feedbackctl config set listen 1 code'],
+    ['config set nonsense 1', 2, 'There is no setting "nonsense". fix feedbackctl config list code'],
   ])('%.60s is refused, and changes nothing', async (args, code, said) => {
     const machine = await makeMachine('sqlite')
     const text = '[contexts.old]\ndata.dir = "old"\n'
@@ -132,6 +136,15 @@ every = "1d"
     expect((await machine.run('config unset log.level', { env })).stderr).toBe(
       `Removed log.level from ${fileOf(machine)}. FEEDBACKCTL_LOG_LEVEL still sets it.\n`,
     )
+  })
+
+  it('says in a dry run what it would do, and checks the value', async () => {
+    const machine = await makeMachine('sqlite')
+    const file = configured(machine, 'listen = 8000\n')
+    expect(await machine.run('config set listen 9000 --dry-run')).toMatchObject({ code: 0, stderr: `Would set listen in ${file}.\n` }) // prettier-ignore
+    expect(await machine.run('config unset listen --dry-run')).toMatchObject({ code: 0, stderr: `Would remove listen from ${file}.\n` }) // prettier-ignore
+    expect((await machine.run('config set listen nowhere --dry-run')).code).toBe(2)
+    expect(readFileSync(file, 'utf8')).toBe('listen = 8000\n')
   })
 
   it('does not write to the current folder what is not obeyed there', async () => {
@@ -188,6 +201,28 @@ describe('config edit', () => {
     expect(readFileSync(file, 'utf8')).toBe('# ours\nlisten = 9000\n')
     expect(await editing(machine, 'true')).toMatchObject({ code: 0, stderr: 'No changes.\n' })
     expect((await editing(machine, 'false')).code).toBe(2)
+  })
+
+  it('keeps a text that is refused, and says where and what to do with it', async () => {
+    const machine = await makeMachine('sqlite')
+    const file = configured(machine, 'listen = 8000\n')
+    const refused = await editing(machine, `echo '# hours of work' >> "$1"; echo 'lissten = 1' >> "$1"`)
+    const [, kept = ''] = /Your text was saved\. Correct it, .*--config (\S+)"/.exec(flat(refused.stderr)) ?? []
+    cleanup(() => rmSync(kept, { force: true }))
+    expect(flat(refused.stderr)).toContain(`and copy it to ${file}`)
+    expect(readFileSync(kept, 'utf8')).toBe('listen = 8000\n# hours of work\nlissten = 1\n')
+    expect(statSync(kept).mode & 0o777).toBe(0o600)
+  })
+
+  it('is refused where neither a terminal nor an editor is there', async () => {
+    const machine = await makeMachine('sqlite')
+    const file = configured(machine, 'listen = 8000\n')
+    const { code, stderr } = await machine.process('config edit', { stdin: '', env: { EDITOR: '', VISUAL: '' } })
+    expect([code, flat(stderr)]).toEqual([
+      2,
+      expect.stringContaining('An editor needs a terminal, and stdin is not a terminal. Nothing was changed.'),
+    ])
+    expect(readFileSync(file, 'utf8')).toBe('listen = 8000\n')
   })
 
   it('makes a file where there is none', async () => {

@@ -6,7 +6,7 @@ import { AppError } from '../../../core/errors.js'
 import { createFile, makePrivateFolder } from '../../../core/files.js'
 import { randomWord } from '../../../core/ids.js'
 import { NothingToDo } from './nothingtodo.js'
-import { say, type Terminal } from './terminal.js'
+import { say, whyNoPrompts, type Terminal } from './terminal.js'
 import { readText, type EditedText } from './textfile.js'
 
 /** The exit code of a shell whose command was ended by Ctrl-C. */
@@ -19,7 +19,10 @@ export async function editText(
   alternative: { field: string; rule: string },
   name = 'text.md',
 ): Promise<string> {
-  const editor = terminal.env.VISUAL || terminal.env.EDITOR || 'vi'
+  const chosen = terminal.env.VISUAL || terminal.env.EDITOR
+  // A script may be the editor. The usual one would wait for ever for keys that nobody can press.
+  if (!chosen && !(terminal.stdin.isTTY && terminal.stderr.isTTY)) throw noTerminal(terminal, alternative)
+  const editor = chosen || 'vi'
   const folder = makePrivateFolder('feedbackctl-')
   try {
     const file = path.join(folder, name)
@@ -38,10 +41,19 @@ export async function editText(
 
 /** Saves an edited text after the command failed, or prints it if it cannot be saved. */
 export function saveText(terminal: Terminal, { text, flag }: EditedText): void {
-  const file = path.join(tmpdir(), `feedbackctl-${randomWord(12)}.md`)
+  keepText(terminal, text, { ending: 'md', next: (file) => `Use it again with ${flag} ${file}` })
+}
+
+/** Saves a text that was refused where only its owner can read it, and says what to do with the file. */
+export function keepText(
+  terminal: Terminal,
+  text: string,
+  { ending, next }: { ending: string; next: (file: string) => string },
+): void {
+  const file = path.join(tmpdir(), `feedbackctl-${randomWord(12)}.${ending}`)
   try {
     createFile(file, `${text}\n`)
-    say(terminal, `Your text was saved. Use it again with ${flag} ${file}`)
+    say(terminal, `Your text was saved. ${next(file)}`)
   } catch {
     say(terminal, `Your text could not be saved in ${file}:\n${text}`)
   }
@@ -74,6 +86,13 @@ async function runEditor(
     process.off('SIGINT', ignore)
   }
 }
+
+const noTerminal = (terminal: Terminal, { field, rule }: { field: string; rule: string }) =>
+  new AppError(
+    'INPUT_MISSING',
+    `An editor needs a terminal, and ${whyNoPrompts(terminal)}. Nothing was changed. A program can be the editor: set VISUAL or EDITOR to it.`,
+    { errors: [{ code: 'FIELD_MISSING', message: `${field} is missing.`, field, rule }] },
+  )
 
 const editorFailed = (editor: string, exit: number | string, { field, rule }: { field: string; rule: string }) =>
   new AppError(
