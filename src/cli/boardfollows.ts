@@ -17,7 +17,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     follows.follow,
     {
-      usage: 'follow <url:board>',
+      usage: 'follow <url:board...>',
       examples: ['boards follow ideas --as eve@example.org'],
       output,
       names: named,
@@ -29,7 +29,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     follows.unfollow,
     {
-      usage: 'unfollow <url:board>',
+      usage: 'unfollow <url:board...>',
       examples: ['boards unfollow ideas --as eve@example.org'],
       output,
       names: named,

@@ -148,7 +148,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     answer,
     {
-      usage: 'answer <comment_id:comment>',
+      usage: 'answer <comment_id:comment...>',
       examples: ['comments answer 0190e5f0'],
       output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
       input: { flags, finds },
@@ -161,7 +161,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     unanswer,
     {
-      usage: 'unanswer <comment_id:comment>',
+      usage: 'unanswer <comment_id:comment...>',
       examples: ['comments unanswer 0190e5f0'],
       output: { columns: changedColumns, id, rows: ({ comment }) => [comment] },
       input: { flags, finds },
@@ -174,7 +174,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     reportComment,
     {
-      usage: 'report <comment_id:comment>',
+      usage: 'report <comment_id:comment...>',
       examples: ['comments report 0190e5f0 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
       input: { flags, finds },

@@ -21,8 +21,8 @@ export function register(group: Command, cli: Cli): void {
     group,
     follows.follow,
     {
-      usage: 'follow <post_id:post>',
-      examples: ['posts follow 12 --as eve@example.org'],
+      usage: 'follow <post_id:post...>',
+      examples: ['posts follow 12 15 --as eve@example.org', 'posts search scroll -q | feedbackctl posts follow -'],
       output: { columns: [], id: () => '', rows: () => [] },
       names: (call, given) => postNamed(call, given.post_id),
       done: (_answer, _given, { named }) => stated(`You follow post ${named}.`),
@@ -33,7 +33,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     follows.unfollow,
     {
-      usage: 'unfollow <post_id:post>',
+      usage: 'unfollow <post_id:post...>',
       examples: ['posts unfollow 12 --as eve@example.org'],
       output: { columns: [], id: () => '', rows: () => [] },
       names: (call, given) => postNamed(call, given.post_id),

@@ -44,7 +44,8 @@ export function register(group: Command, cli: Cli): void {
     group,
     identities.unlink,
     {
-      usage: 'unlink <identityId:identity>',
+      usage: 'unlink <identityId:identity...>',
+      formerly: ['delete', 'rm'],
       examples: ['identities unlink 01a202e3 --server https://feedback.example.org', 'identities unlink password'],
       output: { columns, id, rows: () => [] },
       deletes: async (call, { identityId }) =>

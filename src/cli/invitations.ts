@@ -96,6 +96,7 @@ export function register(group: Command, cli: Cli): void {
     invitations.revoke,
     {
       usage: 'revoke <user...>',
+      formerly: ['delete', 'rm'],
       examples: ['invitations revoke eve@example.org'],
       output: { columns, id, rows: () => [] },
       confirm: async (_call, { user }) =>

@@ -197,6 +197,7 @@ function registerCancel(queue: Command, cli: Cli): void {
     examples: ['mail queue cancel 01a2058a', 'mail queue list --quiet | feedbackctl mail queue cancel - --yes'],
     notes: ['A cancelled mail is never sent, and its text is erased. Whoever waits for it has to ask for another.'],
   })
+    .aliases(['delete', 'rm'])
     .description('Cancel mails, so that they are never sent')
     .argument('<mail...>', 'ids of mails or their starts, or - for ids from stdin')
     .option('--dry-run', 'check whether the command would work, but change nothing')

@@ -51,7 +51,8 @@ export function registerSuppressed(group: Command, cli: Cli): void {
     suppressed,
     mails.unsuppress,
     {
-      usage: 'remove <user>',
+      usage: 'remove <user...>',
+      formerly: ['delete', 'rm'],
       examples: ['mail suppressed remove eve@example.org'],
       output: { columns: [], id: () => '', rows: () => [] },
       done: ({ email }) => `Removed ${email} from the list. Notifications are mailed to it again.`,

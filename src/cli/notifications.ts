@@ -59,8 +59,8 @@ export function register(group: Command, cli: Cli): void {
     group,
     notifications.read,
     {
-      usage: 'read [id]',
-      examples: ['notifications read', 'notifications read 812', 'notifications read --until 812'],
+      usage: 'read [id...]',
+      examples: ['notifications read', 'notifications read 812 815', 'notifications read --until 812'],
       output: { columns: [], id: String, rows: () => [] },
       done: ({ read }) => `Marked ${counted(read, 'notification')} as read.`,
     },

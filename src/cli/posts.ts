@@ -283,7 +283,7 @@ export function register(group: Command, cli: Cli): void {
     group,
     reportPost,
     {
-      usage: 'report <post_id:post>',
+      usage: 'report <post_id:post...>',
       examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
       output: { columns: [], id: () => '', rows: () => [] },
       names: (call, given) => postNamed(call, given.post_id),

@@ -88,7 +88,7 @@ export function register(group: Command, cli: Cli): void {
       const { tag: target } = await call(tags.show, { url: into })
       const merged: Tag[] = []
       for (const url of ids as string[]) merged.push((await call(tags.show, { url })).tag)
-      return `Merge ${merged.map((tag) => `${label(tag)}, on ${posts(tag)},`).join(' ')} into ${label(target)}? ${merged.length === 1 ? 'The tag is' : 'The tags are'} deleted, and this cannot be undone.`
+      return `Merge ${merged.map((tag) => `${label(tag)}, on ${posts(tag)},`).join(' ')} into ${label(target)}? ${merged.length === 1 ? 'The tag is' : 'The tags are'} deleted.`
     },
     done: ({ tag }) =>
       `Merged into tag ${label(tag)}, which ${posts(tag)} ${tag.post_count === 1 ? 'has' : 'have'} now.`,

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { quoted } from '../core/text.js'
 import { countSuppressed, deleteBounces, findSuppressed, listSuppressed } from '../db/mailbounces.js'
 import { findUser } from '../db/users.js'
 import { change } from './lib/change.js'
@@ -130,7 +131,7 @@ export const unsuppress = operation({
   run: (ctx, { user: given }) =>
     change(ctx, async (tx) => {
       const user = await findUser(tx.db, given)
-      if (!user) throw userNotFound()
+      if (!user) throw new AppError('USER_NOT_FOUND', `User ${quoted(given)} not found.`)
       if (!(await deleteBounces(tx.db, user.userId)))
         throw new AppError('MAIL_NOT_SUPPRESSED', `The mail server does not refuse ${user.email}. Nothing was changed.`)
       tx.record('mail.resumed', user.userId)

@@ -107,6 +107,38 @@ it('several users are changed, and get and lose a role, in one command', async (
     expect((await run(wrong)).code).toBe(2)
 })
 
+it('several things are followed, reported, answered and taken off a list in one command', async () => {
+  const { run } = (await filled('sqlite')).machine
+  await run("boards create 'Bugs'")
+  for (const name of ['a', 'b']) await run(`comments create 1 --body ${name}`)
+  const ids = (await run('comments list 1 -q')).stdout
+  for (const [command, stdin] of [
+    ['posts follow -', '1\n2\n'],
+    ['posts unfollow 1 2', ''],
+    ['boards follow ideas bugs', ''],
+    ['boards unfollow -', 'ideas\nbugs\n'],
+    ['posts report 1 2 --reason x', ''],
+    ['comments report - --reason x', ids],
+    ['comments answer -', ids],
+    ['comments unanswer -', ids],
+  ] as const) {
+    const { code, stdout, stderr } = await run(command, { stdin })
+    expect([command, code, stdout.split('\n').length > 2 || stderr.split('\n').length > 2]).toEqual([command, 0, true])
+  }
+  expect((await run('notifications read 98 99')).stderr.match(/^Marked 0/gm)).toHaveLength(2)
+  for (const command of ['mail suppressed remove a@example.org b@example.org', 'identities unlink x y --yes'])
+    expect([command, (await run(command)).stderr.match(/^✗/gm)?.length]).toEqual([command, 2])
+})
+
+it('what is taken away can be written delete for every noun', async () => {
+  const { run } = await makeMachine('sqlite')
+  for (const command of ['keys', 'sessions', 'invitations', 'identities', 'votes', 'mail queue', 'mail suppressed'])
+    expect([command, await run(`${command} delete`)]).toEqual([
+      command,
+      expect.objectContaining({ code: 2, stderr: expect.stringContaining('Missing required argument: <') }),
+    ])
+})
+
 it('several deletions are asked about once on a terminal, with what each loses', async () => {
   const { machine } = await filled('sqlite')
   const screen = machine.terminal('posts delete 1 2 99')
