@@ -1,7 +1,7 @@
 import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { didYouMean, likely } from '../core/guesses.js'
-import { counted } from '../core/text.js'
+import { counted, quoted } from '../core/text.js'
 import { visibleCommands } from './lib/flags/helptext.js'
 import { missingArguments } from './lib/flags/missing.js'
 import { FALSE_WORDS } from './lib/flags/switchvalues.js'
@@ -105,10 +105,22 @@ export function usageError(error: unknown, { terminal, flags, program, branch, l
     case 'commander.missingArgument':
       if (leaf) return missingArguments(leaf, args, canPrompt(terminal, flags))
       break
+    case 'commander.invalidArgument': {
+      const [value = '', words = ''] = found(/'([^']*)' is invalid.* Allowed choices are (.+)\.$/s)
+      const [name] = found(/(?:for argument '|^error: option '(?:-\w, )?)([^' ]+)/)
+      if (name === undefined || words === '') break
+      return new AppError(
+        'USAGE',
+        `${name.startsWith('-') ? name : `<${name}>`} must be one of ${words}; ${quoted(value)} is not.`,
+      )
+    }
     case 'commander.excessArguments': {
       const [most = '', count = ''] = found(/^error: too many arguments.*Expected (\d+).*got (\d+)/s)
       const takes = most === '0' ? 'no arguments' : counted(most, 'argument')
-      return new AppError('USAGE', `The command takes ${takes}, not ${count}. Put a value with spaces in quotes.`)
+      return new Mistyped(
+        `The command takes ${takes}, not ${count}. Put a value with spaces in quotes.`,
+        leaf && inOneArgument(leaf, args),
+      )
     }
     case 'commander.unknownCommand':
       if (branch) return unknownVerb(branch, word, args)
@@ -122,6 +134,13 @@ export function usageError(error: unknown, { terminal, flags, program, branch, l
   }
   const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
   return new AppError('USAGE', `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`)
+}
+
+/** The command with its words as one name or title. Undefined where they may be anything else. */
+function inOneArgument({ args, registeredArguments: [only, ...others] }: Command, typed: readonly string[]) {
+  if (others.length > 0 || !['name', 'title'].includes(only?.name() ?? '')) return undefined
+  const first = typed.findIndex((_, start) => args.every((word, offset) => typed[start + offset] === word))
+  return first === -1 ? undefined : typed.toSpliced(first, args.length, args.join(' '))
 }
 
 function unknownOption(command: Command | undefined, word: string, args: readonly string[]): AppError {

@@ -209,6 +209,26 @@ describe.each(engines)('a deletion on %s', (engine) => {
   })
 })
 
+it('a mistake in the arguments is answered with the corrected command', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  for (const [args, said] of [
+    ['boards create dark mode', "fix feedbackctl boards create 'dark mode'"],
+    ['votes list 1 2', 'fix feedbackctl votes list --help'],
+    [
+      'posts merge 1',
+      'Missing required option: --into. Nothing was changed. fix feedbackctl posts merge 1 --into INTO',
+    ],
+    ['roadmaps move', 'Missing required arguments and options: <roadmap>, --position.'],
+    ['completion powershell', '<shell> must be one of bash, zsh, fish; "powershell" is not.'],
+    ['boards list -o xml', '--output must be one of table,'],
+    ['mail suppressed remove nobody@example.org', 'User "nobody@example.org" not found.'],
+  ] as const) {
+    const { stdout, stderr } = await machine.run(args)
+    expect([args, stdout, stderr.replaceAll(/\s+/g, ' ')]).toEqual([args, '', expect.stringContaining(said)])
+  }
+})
+
 describe('words', () => {
   it('name what is missing by the option or command that gives it', async () => {
     const machine = await makeMachine('sqlite')

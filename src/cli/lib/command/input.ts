@@ -31,8 +31,12 @@ export async function assertComplete<Out, Row>(
   { cli, leaf, view, shape, flags }: Invocation<Out, Row>,
   given: Values,
 ): Promise<void> {
-  if (canPrompt(cli.terminal, flags)) return
-  if (Object.values(promptedArguments(leaf, view, shape)).every((name) => given[name] !== undefined)) return
+  const { prompts = [] } = view.input ?? {}
+  const isLacking = (name: string) => given[name] === undefined
+  // What a prompt or a file may give is missed later
+  const lacksOption = shape.options.some(({ long, field, secret }) => shape.required.includes(long ?? '') && !secret && !prompts.includes(field) && field !== view.input?.text && isLacking(field)) // prettier-ignore
+  const lacksArgument = !canPrompt(cli.terminal, flags) && Object.values(promptedArguments(leaf, view, shape)).some(isLacking) // prettier-ignore
+  if (!lacksOption && !lacksArgument) return
   const { missingArguments } = await import('../flags/missing.js')
   throw missingArguments(leaf, cli.terminal.args, false)
 }

@@ -15,7 +15,11 @@ export function missingArguments(leaf: Command, args: readonly string[], canProm
     ? []
     : leaf.options.filter((option) => option.long !== undefined && requiredOf(leaf).includes(option.long) && leaf.getOptionValue(option.attributeName()) === undefined) // prettier-ignore
   const names = [...missing.map((each) => `<${each.name()}>`), ...options.map(({ long = '' }) => long)]
-  const what = options.length > 0 ? 'arguments and options' : missing.length === 1 ? 'argument' : 'arguments'
+  const counts = [[missing, 'argument'], [options, 'option']] as const // prettier-ignore
+  const [one, both] = counts.flatMap(([{ length }, word]) =>
+    length === 0 ? [] : names.length === 1 ? word : `${word}s`,
+  )
+  const what = both === undefined ? one : `${one} and ${both}`
   const values = missing.map((each) => each.name().toUpperCase())
   const flags = options.flatMap(({ long = '', required }) => [long, ...(required ? [long.replace(/^--/, '').toUpperCase()] : [])]) // prettier-ignore
   const end = args.includes('--') ? args.indexOf('--') : args.length
