@@ -1,6 +1,7 @@
 import { closeSync, existsSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { Argument, type Command } from 'commander'
+import { hasPassword } from '../core/addresses.js'
 import { AppError, type ErrorBody } from '../core/errors.js'
 import { openNewFile } from '../core/files.js'
 import { counted, printable } from '../core/text.js'
@@ -8,7 +9,7 @@ import { create } from '../service/imports.js'
 import type { Call } from '../service/lib/operation.js'
 import { answerLines, errorOf } from '../service/lib/uploadresults.js'
 import { SOURCE_NAMES, SOURCES, type SourceName } from '../sources/index.js'
-import type { SourceRecord } from '../sources/source.js'
+import { isAddress, type SourceRecord } from '../sources/source.js'
 import { exitOf, type Flags } from './lib/command/several.js'
 import type { Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
@@ -85,12 +86,13 @@ export function register(command: Command, cli: Cli): void {
     .option('-y, --yes', 'do not ask for confirmation')
     .action(async (product: SourceName, file: string) => {
       const flags = command.optsWithGlobals<Flagged>()
+      const shown = isAddress(file) ? product : file
       const work = await prepared(cli, product, file, flags)
       if (flags.dryRun) return report(cli, flags, await work(true), { isDry: true })
       if (!flags.yes) {
-        if (!canPrompt(cli.terminal, flags)) await confirm(cli.terminal, flags, `Import from ${file}?`)
+        if (!canPrompt(cli.terminal, flags)) await confirm(cli.terminal, flags, `Import from ${shown}?`)
         await report(cli, { ...flags, output: 'table' }, await work(true), { isDry: true })
-        await confirm(cli.terminal, flags, `Import this from ${file}?`)
+        await confirm(cli.terminal, flags, `Import this from ${shown}?`)
       }
       return report(cli, flags, await work(false), { isDry: false })
     })
@@ -106,9 +108,15 @@ function addTo(text: string, before = new Map<string, string>()): Map<string, st
 type Work = (isDry: boolean) => Promise<Balance>
 
 async function prepared({ terminal, connect }: Cli, product: SourceName, file: string, flags: Flagged): Promise<Work> {
-  const from = path.resolve(terminal.cwd, file)
-  if (!existsSync(from)) throw new AppError('USAGE', `${file} does not exist.`)
   const source = await SOURCES[product]()
+  const isUrl = source.takesAddress === true && isAddress(file)
+  const from = isUrl ? file : path.resolve(terminal.cwd, file)
+  if (!isUrl && !existsSync(from)) throw new AppError('USAGE', `${file} does not exist.`)
+  if (isUrl && hasPassword(file))
+    tell(
+      terminal,
+      'Warning: other users of this machine can see the password in "ps". Name a file that has the address.',
+    )
   const notes = new Set<string>()
   const note = (sentence: string) => {
     if (!notes.has(sentence)) tell(terminal, printable(sentence))

@@ -77,6 +77,13 @@ const PLACES = {
   comment: ['comments', 'id'],
 } as const
 
+/** Those of some ends of slugs that posts have. */
+export async function takenSlugIds(db: Db, slugIds: readonly string[]): Promise<Set<string>> {
+  if (slugIds.length === 0) return new Set()
+  const rows = await db.selectFrom('posts').select('slugId').where('slugId', 'in', slugIds).execute()
+  return new Set(rows.map(({ slugId }) => slugId))
+}
+
 /** Accounts by their addresses, which are in lower case. */
 export async function usersByEmail(db: Db, emails: readonly string[]): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map()

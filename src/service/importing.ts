@@ -13,6 +13,7 @@ import {
   insertImportedVotes,
   placeNamed,
   presentIds,
+  takenSlugIds,
   usersByEmail,
 } from '../db/imports.js'
 import { assignEveryone } from '../db/users.js'
@@ -21,7 +22,7 @@ import * as merges from './merges.js'
 import * as roadmaps from './roadmaps.js'
 import * as tags from './tags.js'
 import type { Context } from './lib/context.js'
-import { Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
+import { idsFor, Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
 import { pathOf, timeOf, type Fields, type ImportRecord, type RecordType } from './lib/importrecords.js'
 import { execute } from './lib/operation.js'
 import { assertEmail, insertPerson, newUser } from './lib/people.js'
@@ -131,10 +132,12 @@ export class Importer {
   async #people(ctx: Context, wanted: readonly Wanted<'person'>[]): Promise<Taken[]> {
     const addressOf = ({ email }: Fields<'person'>) => (email ? assertEmail(email) : undefined)
     const known = await usersByEmail(ctx.db, wanted.flatMap(({ fields: { email } }) => email?.toLowerCase() ?? [])) // prettier-ignore
+    const idFor = await idsFor(ctx, 'person', wanted.map(({ fields: { sourceId } }) => sourceId)) // prettier-ignore
     return each(wanted, async ({ line, fields }) => {
       const email = addressOf(fields)
       const there = email === undefined ? undefined : known.get(email)
-      const id = there ?? (ctx.dryRun ? pretended() : await this.#person(ctx, fields, email))
+      const id =
+        there ?? (ctx.dryRun ? pretended() : await this.#person(ctx, fields, { userId: idFor(fields.sourceId), email }))
       if (email !== undefined) known.set(email, id)
       await this.#known.remember(ctx, 'person', [[fields.sourceId, id]])
       return { line, outcome: there === undefined ? 'created' : 'matched' }
@@ -143,8 +146,8 @@ export class Importer {
 
   async #person(
     ctx: Context,
-    { name, isVerified, createdAt }: Fields<'person'>,
-    email: string | undefined,
+    { name, isVerified, isBlocked, createdAt }: Fields<'person'>,
+    { userId: id, email }: { userId: string; email: string | undefined },
   ): Promise<string> {
     const person = newUser(ctx.now(), {
       // Nobody has an address there (RFC 2606), so nobody signs in by it, and nothing is mailed
@@ -156,9 +159,11 @@ export class Importer {
     const verified = email !== undefined && (isVerified ?? this.#options.confirmed)
     const { userId } = await insertPerson(ctx.db, {
       ...person,
+      userId: id,
       createdAt: at,
       updatedAt: at,
       isVerified: verified ? 1 : 0,
+      isBlocked: isBlocked ? 1 : 0,
     })
     await assignEveryone(ctx.db, userId)
     return userId
@@ -172,11 +177,13 @@ export class Importer {
       tag: await this.#known.present(ctx, 'tag', some.flatMap(({ tags: own = [] }) => own)), // prettier-ignore
       person: await this.#known.present(ctx, 'person', some.map(({ author }) => author)), // prettier-ignore
     }
+    const idFor = await idsFor(ctx, 'post', some.map(({ sourceId }) => sourceId)) // prettier-ignore
+    const taken = await takenSlugIds(ctx.db, some.flatMap(({ slugId }) => slugId ?? [])) // prettier-ignore
     const rows: Row<typeof insertImportedPosts>[] = []
     const paths: Parameters<typeof insertImportedPosts>[2][number][] = []
     const postTags: Parameters<typeof insertImportedPosts>[3][number][] = []
     const made: [string, string][] = []
-    const taken = await each(wanted, async ({ line, fields }) => {
+    const done = await each(wanted, async ({ line, fields }) => {
       const { title, contentMarkdown } = withShortTitle({
         title: fields.title,
         contentMarkdown: fields.text ?? '',
@@ -186,8 +193,9 @@ export class Importer {
       }
       if (title === '') throw titleMissing('given')
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
-      const slugId = randomWord(SLUG_ID)
-      const postId = ctx.dryRun ? pretended() : newId()
+      const slugId = fields.slugId !== undefined && !taken.has(fields.slugId) ? fields.slugId : randomWord(SLUG_ID)
+      taken.add(slugId)
+      const postId = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const tagIds = (fields.tags ?? []).map((tag) => referred('tags', tag, known.tag))
       rows.push({
         postId,
@@ -212,7 +220,7 @@ export class Importer {
       await insertImportedPosts(ctx.db, rows, paths, postTags)
     }
     await this.#known.remember(ctx, 'post', made)
-    return taken
+    return done
   }
 
   async #votes(ctx: Context, wanted: readonly Wanted<'vote'>[]): Promise<Taken[]> {
@@ -248,6 +256,7 @@ export class Importer {
     }
     const posts = await presentIds(ctx.db, 'post', [...known.post.values()])
     const places = await commentPlaces(ctx.db, [...known.parent.values()])
+    const idFor = await idsFor(ctx, 'comment', some.map(({ sourceId }) => sourceId)) // prettier-ignore
     const rows: Row<typeof insertImportedComments>[] = []
     const made: [string, string][] = []
     const taken = await each(wanted, async ({ line, fields }): Promise<Taken> => {
@@ -258,7 +267,7 @@ export class Importer {
       const isReply = parent?.postId === postId // what it answers may be deleted since
       const isInternal = (fields.isInternal ?? false) || (isReply && parent.isInternal)
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
-      const id = ctx.dryRun ? pretended() : newId()
+      const id = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const body = await withoutHtml(fields.text)
       rows.push({
         id,
@@ -326,15 +335,30 @@ const unlimited = ({ limits: _limits, ...ctx }: Context): Context => ctx
 async function createPlace(ctx: Context, { type, fields }: ImportRecord, name: string): Promise<string> {
   if (type !== 'board' && type !== 'status' && type !== 'tag') return ''
   const color = /^#?[0-9a-f]{6}$/i.test(fields.color ?? '') ? { color: (fields.color ?? '').replace('#', '') } : {}
+  const given = { name, display: fields.isPrivate !== true, ...color }
   const own = unlimited(ctx)
-  if (type === 'status') {
+  if (type === 'tag') return (await execute(tags.create, own, given)).tag.tagId
+  // Another place here may have the url, or it may be none that this site takes
+  return keepingUrl(fields.url, async (url) => {
+    if (type === 'board')
+      return (await execute(boards.create, own, { ...given, ...url, view_voters: fields.hidesVoters !== true })).board
+        .boardId
     const kind = fields.kind === undefined ? {} : { kind: fields.kind }
-    return (await execute(roadmaps.create, own, { name, display: true, ...color, ...kind })).roadmap.id
+    return (await execute(roadmaps.create, own, { ...given, ...url, ...kind })).roadmap.id
+  })
+}
+
+async function keepingUrl(
+  url: string | null | undefined,
+  make: (url: { url?: string }) => Promise<string>,
+): Promise<string> {
+  if (!url) return make({})
+  try {
+    return await make({ url })
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return make({})
+    throw error
   }
-  const display = fields.isPrivate ? { display: false } : {}
-  return type === 'board'
-    ? (await execute(boards.create, own, { name, ...color, ...display })).board.boardId
-    : (await execute(tags.create, own, { name, ...color, ...display })).tag.tagId
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')

@@ -16,5 +16,10 @@ export interface Given {
 export interface Source {
   /** What is named after it, for the help. */
   from: string
+  /** Whether `from` may be the address of a database, not only a file. */
+  takesAddress?: true
   read(this: void, given: Given): AsyncIterable<SourceRecord>
 }
+
+/** Whether it is the address of a PostgreSQL database. */
+export const isAddress = (text: string): boolean => /^postgres(?:ql)?:\/\//i.test(text)

@@ -1,4 +1,5 @@
 import { invalidField } from '../../core/fields.js'
+import { asStored, isId, newId } from '../../core/ids.js'
 import type { ImportedKind } from '../../core/importedkinds.js'
 import { importedRows, presentIds, rememberImported } from '../../db/imports.js'
 import type { Context } from './context.js'
@@ -66,3 +67,18 @@ export const referred = (
   given: string | null | undefined,
   known: ReadonlyMap<string, string>,
 ): string | null => (given === null || given === undefined ? null : required(field, given, known))
+
+/** Ids for new rows: what the source calls them where that is an id that no row here has, so that links and clients go on. */
+export async function idsFor(
+  { db }: Context,
+  kind: 'person' | 'post' | 'comment',
+  sourceIds: readonly string[],
+): Promise<(sourceId: string) => string> {
+  const taken = await presentIds(db, kind, sourceIds.filter(isId).map(asStored))
+  return (sourceId) => {
+    const own = asStored(sourceId)
+    if (!isId(own) || taken.has(own)) return newId()
+    taken.add(own)
+    return own
+  }
+}

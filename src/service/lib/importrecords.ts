@@ -12,6 +12,7 @@ const MOST_OF_TEXT = LENGTHS.text
 const sourceId = Type.String({ minLength: 1, maxLength: MOST_OF_ID })
 const reference = Type.Optional(nullable('string', { minLength: 1, maxLength: MOST_OF_ID }))
 const time = Type.Optional(nullable('string', { maxLength: 40 }))
+const url = Type.Optional(nullable('string', { maxLength: 1000 }))
 const color = Type.Optional(nullable('string', { maxLength: 7 }))
 const flag = Type.Optional(Type.Boolean())
 const name = Type.String({ minLength: 1, maxLength: 1000, trim: true })
@@ -19,20 +20,30 @@ const text = nullable('string', { maxLength: MOST_OF_TEXT })
 
 /** What a line of an import may be. References are what the source calls the other thing, which comes before. */
 const RECORDS = {
-  board: fields({ sourceId, name, color, isPrivate: flag, createdAt: time }),
-  status: fields({ sourceId, name, color, kind: Type.Optional(oneOf(STATUS_KINDS)), createdAt: time }),
+  board: fields({ sourceId, name, url, color, isPrivate: flag, hidesVoters: flag, createdAt: time }),
+  status: fields({
+    sourceId,
+    name,
+    url,
+    color,
+    isPrivate: flag,
+    kind: Type.Optional(oneOf(STATUS_KINDS)),
+    createdAt: time,
+  }),
   tag: fields({ sourceId, name, color, isPrivate: flag, createdAt: time }),
   person: fields({
     sourceId,
     name: Type.Optional(nullable('string', { maxLength: 1000, trim: true })),
     email: Type.Optional(nullable('string', { maxLength: 1000, trim: true })),
     isVerified: flag,
+    isBlocked: flag,
     createdAt: time,
   }),
   post: fields({
     sourceId,
     title: Type.String({ maxLength: MOST_OF_TEXT, trim: true }),
     text: Type.Optional(text),
+    slugId: Type.Optional(Type.String({ pattern: '^[0-9a-z]{20}$', rule: '20 lower-case letters and digits' })),
     board: reference,
     status: reference,
     author: reference,
