@@ -94,6 +94,8 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'settings notifications': { args: '--reply page' },
   'settings block-domains': { args: 'example.net' },
   'settings unblock-domains': { args: 'example.net' },
+  'config set': { args: 'log.level warn' },
+  'config unset': { args: 'log.level' },
   'labs update': { args: '--vote-on-behalf' },
   'account signup': { args: 'eve@example.org --password-stdin', stdin: PASSWORD },
   'account rename': { args: 'Ada' },
@@ -394,7 +396,7 @@ it('a file that cannot be written leaves neither a temporary file nor a folder b
   const { folder } = await makeMachine('sqlite')
   const before = readdirSync(folder)
   const tooLong = path.join(folder, 'new', `${'x'.repeat(248)}.toml`) // with the ending of a temporary file
-  expect(() => prepareSettings(tooLong, { 'mail.url': 'sendmail:' })).toThrow(/Cannot write .*: ENAMETOOLONG\./)
+  expect(() => prepareSettings(tooLong, { 'mail.url': 'sendmail:' })).toThrow(/Cannot write .*: its name is too long\./)
   const taken = path.join(folder, 'taken')
   mkdirSync(taken)
   const fresh = atomicFile(path.join(taken, 'file'))
