@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { compiled } from './cache/compiled.js'
-import { conditionsOf, conditionsOn, type Conditions, type PostFilter } from './posts/filter.js'
+import { conditionsOf, conditionsOn, leadOf, type Conditions, type PostFilter } from './posts/filter.js'
 import { ledBy, newestOf } from './posts/read.js'
 import { NAMES, OTHERS, type PostView } from './posts/row.js'
 import { commentIndex, keysIn } from './search.js'
@@ -51,11 +51,12 @@ export async function postHits(
   const columns = text ? COLUMNS : WITHOUT_TEXT
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  if (match === undefined)
+  if (match === undefined && !leadOf(conditions))
     return compiled(db, `newestHits ${most} ${text}`, conditions, (given) => ({
       compile: () => sql<PostHit>`select ${columns} from (${newestOf(given, most)}) as posts order by posts."createdAt" desc, posts."postId" desc`.compile(db), // prettier-ignore
     }))
-  const led: Conditions = { words: [match], ...conditions }
+  // An index of another table leads to the posts: of words, or of a filter such as tags
+  const led: Conditions = { ...(match !== undefined && { words: [match] }), ...conditions }
   return compiled(db, `postHits ${most} ${text}`, led, (given) => ({
     compile: () =>
       sql<PostHit>`select ${columns} from ${ledBy(db, given, { created: 'desc', most })} order by posts.number desc`.compile(

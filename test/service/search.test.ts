@@ -6,7 +6,9 @@ import { backfill, indexMissing, unindexed } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
 import { assertProperty } from '../support/properties.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
@@ -37,6 +39,21 @@ async function filled(engine: Engine) {
 }
 
 describe.each(engines)('a search on %s', (engine) => {
+  it('finds posts by filters alone, whatever table has what they ask for', async () => {
+    const { site, write, titles, look } = await filled(engine)
+    const tagged = await write('Tagged')
+    await write('Plain')
+    for (const name of ['Web', 'Phone']) await site.call(tags.create, { name })
+    await site.call(posttags.tag, { ids: [tagged.postId], add: ['web'] })
+    const eve = await site.member()
+    await site.http('POST /votes', { token: eve.token, body: { postId: tagged.postId } })
+    expect([await titles('tag:web'), await titles('tag:phone'), await titles('tag:web tag:phone')]).toEqual([['Tagged'], [], []]) // prettier-ignore
+    for (const filter of ['voted=true', 'following=true', 'tags=web', 'allTags=web']) {
+      const { hits } = await look('is:open', eve.token, `&${filter}`)
+      expect([filter, hits.map(({ post }) => post.title)]).toEqual([filter, ['Tagged']])
+    }
+  })
+
   it('finds titles before texts before comments, and phrases before words, and marks them', async () => {
     const { site, write, look, titles } = await filled(engine)
     const inComment = await write('Colours')
