@@ -1,6 +1,8 @@
 import { isColor } from '../../core/colors.js'
+import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
+import { Icon } from './icon.js'
 
 interface Place {
   name: string
@@ -33,3 +35,25 @@ export const RoadmapChip = ({ view, roadmap }: { view: View; roadmap: Place }) =
     <bdi>{roadmap.name}</bdi>
   </a>
 )
+
+interface Tag extends Place {
+  display: boolean
+}
+
+/** Tags lead to the posts that have them. Of more than `most`, the number of the others is shown. */
+export const Tags = ({ view, tags, most = tags.length }: { view: View; tags: readonly Tag[]; most?: number }) =>
+  tags.length === 0 ? null : (
+    <ul class="tags" aria-label={view.t('tag.label')}>
+      {tags.slice(0, most).map(({ name, url, color, display }) => (
+        <li>
+          <a class="chip" href={view.href(withQuery('/search', { q: `tag:${url}` }))}>
+            <Drawing color={color} round={1} />
+            <bdi>{name}</bdi>
+            {display ? null : <span class="hidden">{view.t('mark.private')}</span>}
+            {display ? null : <Icon name="lock" />}
+          </a>
+        </li>
+      ))}
+      {tags.length > most ? <li class="soft">+{view.words.number(tags.length - most)}</li> : null}
+    </ul>
+  )

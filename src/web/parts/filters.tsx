@@ -1,5 +1,5 @@
 import { withQuery } from '../kit/addresses.js'
-import { SORT_WORDS, sortOf, sorts, type Choices } from './lists.js'
+import { SORT_WORDS, sortOf, sorts, STATES, type Choices, type State } from './lists.js'
 import type { View } from '../kit/page.js'
 
 interface Named {
@@ -18,15 +18,18 @@ export function Filters({
   view,
   boards = NONE,
   roadmaps = NONE,
+  hasStates = false,
 }: {
   view: View
+  /** Whether open and done posts can be told apart: not where all have one status. */
+  hasStates?: boolean
   boards?: Choices<Named>
   roadmaps?: Choices<Named>
 }) {
   const { t, query } = view
   const chosen = sortOf(view)
   const { done: _, page: __, ...kept } = query
-  const isInUse = [query.q, query.board, query.roadmap, query.by, query.following].some(Boolean)
+  const isInUse = [query.q, query.board, query.roadmap, query.by, query.following, query.status].some(Boolean)
   return (
     <div class="filters">
       <nav class="tabs" aria-label={t('sort.label')}>
@@ -69,6 +72,15 @@ export function Filters({
             of={roadmaps.rows}
             value={query.roadmap}
           />
+          {hasStates ? (
+            <Select
+              name="status"
+              label={t('state.label')}
+              all={t('state.all')}
+              of={(Object.keys(STATES) as State[]).map((state) => ({ name: t(`state.${state}`), url: state }))}
+              value={query.status}
+            />
+          ) : null}
           {view.viewer ? (
             <>
               <label class="check">

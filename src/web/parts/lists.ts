@@ -1,4 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
+import { UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
@@ -19,6 +20,15 @@ export const SORT_WORDS: Record<Sort, Key> = {
   votes: 'sort.votes',
   discussed: 'sort.discussed',
 }
+
+/** Which posts a list shows, by what their roadmaps say. */
+export const STATES = { open: UNFINISHED, done: ['done', 'declined'] } as const satisfies Record<
+  string,
+  readonly StatusKind[]
+>
+export type State = keyof typeof STATES
+export const stateOf = ({ query }: Pick<View, 'query'>): State | undefined =>
+  query.status === 'open' || query.status === 'done' ? query.status : undefined
 
 /** Posts on a page. A column of the roadmaps shows fewer, and its script asks for as many. */
 const SIZE = 20
@@ -89,8 +99,10 @@ export function assertTidy({ url, path }: Pick<View, 'url' | 'path'>): void {
 /** The posts that the address of a page asks for. After the last page it leads to that. */
 export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
   assertTidy(view)
+  const state = stateOf(view)
   const list = await view.call(posts.list, {
     ...filter,
+    ...(state && { statusKind: [...STATES[state]] }),
     ...(view.query.by === 'me' && { mine: true }),
     ...(view.query.following === 'true' && { following: true }),
     ...(view.query.q && { query: filterOf(view) }),

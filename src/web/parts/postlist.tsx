@@ -4,7 +4,7 @@ import type { Mark } from '../../core/search/marks.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
-import { BoardChip, RoadmapChip } from './chip.js'
+import { BoardChip, RoadmapChip, Tags } from './chip.js'
 import { labelWith } from './count.js'
 import { Icon } from './icon.js'
 import { Marked, MarkedAt } from './marked.js'
@@ -94,6 +94,7 @@ function PostRow({ view, post, found, words = [], without, isShort, isInForm }: 
             {post.roadmap && without !== 'roadmap' ? <RoadmapChip view={view} roadmap={post.roadmap} /> : null}
             {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}
           </div>
+          {post.tags && !isShort ? <Tags view={view} tags={post.tags} most={3} /> : null}
           <span class="by">
             <bdi>{nameOf(view, post.author)}</bdi>
           </span>

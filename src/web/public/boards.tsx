@@ -121,10 +121,10 @@ export const board = page({
             {t('post.new')}
           </a>
         </div>
-        <Filters view={view} />
+        <Filters view={view} hasStates />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
-        ) : view.query.q || view.query.by || view.query.following ? (
+        ) : view.query.q || view.query.by || view.query.following || view.query.status ? (
           <Unmatched view={view} all={view.path} board={shown.url} />
         ) : (
           <Empty title={t('empty.posts')}>

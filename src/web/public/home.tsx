@@ -3,7 +3,7 @@ import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from '../parts/lists.js'
+import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith, stateOf, STATES } from '../parts/lists.js'
 import { page, Redirect } from '../kit/page.js'
 import type { Download } from '../kit/routes.js'
 import { Empty, Unmatched } from '../parts/empty.js'
@@ -36,7 +36,8 @@ export const home = page({
   head: (view) => <Head view={view} path={canonicalOf(view.query)} title={view.settings.title} feed="/feed.atom" />,
   show(view, { list, boards: places, roadmaps: stages }) {
     const { t, settings, href, query } = view
-    const isFiltered = Boolean(query.board ?? query.roadmap ?? query.by ?? query.following ?? query.q)
+    const state = stateOf(view)
+    const isFiltered = Boolean(query.board ?? query.roadmap ?? query.by ?? query.following ?? query.q ?? query.status)
     return (
       <>
         <div class="top">
@@ -54,7 +55,7 @@ export const home = page({
             {t('post.new')}
           </a>
         </div>
-        <Filters view={view} boards={places} roadmaps={stages} />
+        <Filters view={view} boards={places} roadmaps={stages} hasStates />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (
@@ -70,7 +71,18 @@ export const home = page({
         <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />
         {view.can('post:update') && list.posts.length > 0 ? (
           <p class="next csv">
-            <a href={href(withQuery(links.postsFile, { ...query, page: undefined, size: undefined, done: undefined }))}>
+            <a
+              href={href(
+                withQuery(links.postsFile, {
+                  ...query,
+                  page: undefined,
+                  size: undefined,
+                  done: undefined,
+                  status: undefined,
+                  kind: state && [...STATES[state]],
+                }),
+              )}
+            >
               {t('list.csv')}
             </a>
           </p>

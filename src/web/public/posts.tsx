@@ -11,7 +11,7 @@ import { pageNumber, within, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
-import { BoardChip, RoadmapChip } from '../parts/chip.js'
+import { BoardChip, RoadmapChip, Tags } from '../parts/chip.js'
 import { CommentForm, Completion } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
@@ -132,6 +132,7 @@ export const post = page({
                   ) : null}
                   {shown.board ? <BoardChip view={view} board={shown.board} /> : null}
                 </div>
+                {shown.tags ? <Tags view={view} tags={shown.tags} /> : null}
                 <Person view={view} person={shown.author} />
                 <span>#{shown.number}</span>
                 <Time view={view} at={shown.createdAt} />

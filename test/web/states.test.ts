@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
+import { makeSite } from '../support/site.js'
+
+it('lists show all posts, open ones or done ones, and posts show their tags, which lead to others', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const token = await site.owner()
+  const { board } = await site.call(boards.create, { name: 'Ideas' })
+  const { roadmap: shipped } = await site.call(roadmaps.create, { name: 'Shipped', display: true })
+  const { roadmap: no } = await site.call(roadmaps.create, { name: 'Declined', display: true })
+  const make = async (title: string, roadmapId: string | null) => {
+    const { post } = await site.call(posts.create, { title, boardId: board.boardId })
+    await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
+    return post
+  }
+  const open = await make('Open wish', null)
+  await make('Done wish', shipped.id)
+  await make('Refused wish', no.id)
+  const get = async (path: string, by = '') => (await site.http(`GET /${path}`, { headers: { cookie: `feedbackctl=${by}` } })).text // prettier-ignore
+  const titles = async (path: string) => [...(await get(path)).matchAll(/<bdi>(\w+ wish)<\/bdi>/g)].map(([, title]) => title ?? '').toSorted((a, b) => (a < b ? -1 : 1)) // prettier-ignore
+  for (const path of ['/', '/boards/ideas']) {
+    expect(await titles(path)).toEqual(['Done wish', 'Open wish', 'Refused wish'])
+    expect(await titles(`${path}?status=open&sort=newest`)).toEqual(['Open wish'])
+    expect(await titles(`${path}?status=done`)).toEqual(['Done wish', 'Refused wish'])
+    expect(await titles(`${path}?status=other`)).toHaveLength(3)
+    expect(await get(`${path}?status=done`)).toMatch(/<option value="done" selected>Done</)
+  }
+  expect(await get('/?status=done', token)).toMatch(/export\/posts\?kind=done&amp;kind=declined/)
+  expect(await get('/roadmaps/shipped?status=open')).not.toContain('Progress')
+
+  const names = ['Web', 'Phone', 'Desk', 'Enterprise']
+  for (const name of names) await site.call(tags.create, { name, display: name !== 'Enterprise' })
+  await site.call(posttags.tag, { ids: [open.postId], add: names.map((name) => name.toLowerCase()) })
+  const listed = await get('/')
+  expect(listed).toMatch(/<ul class="tags" aria-label="Tags">.*Desk.*Phone.*Web/s)
+  expect([listed.includes('Enterprise'), (await get('/', token)).includes('+1')]).toEqual([false, true])
+  const shown = await get(`/posts/${open.slug}`, token)
+  expect(shown).toMatch(/Enterprise/)
+  expect(await get(`/posts/${open.slug}`)).not.toContain('Enterprise')
+  expect(await titles('/search?q=tag%3Aphone')).toEqual(['Open wish'])
+})
