@@ -17,10 +17,8 @@ import {
   usersByEmail,
 } from '../db/imports.js'
 import { assignEveryone } from '../db/users.js'
-import * as boards from './boards.js'
+import { createPlace } from './importplaces.js'
 import * as merges from './merges.js'
-import * as roadmaps from './roadmaps.js'
-import * as tags from './tags.js'
 import type { Context } from './lib/context.js'
 import { idsFor, Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
 import { pathOf, timeOf, type Fields, type ImportRecord, type RecordType } from './lib/importrecords.js'
@@ -72,7 +70,7 @@ export class Importer {
     this.#known = new Known(options.source)
   }
 
-  /** Writes some records of one type, in a transaction of the caller. Throws what none of them could be written with. */
+  /** Writes records of one type. Call it in a transaction. Throws if none of them can be written. */
   async take(ctx: Context, given: readonly Given[]): Promise<Taken[]> {
     const [first] = given
     if (!first) return []
@@ -123,7 +121,7 @@ export class Importer {
       const { type, fields } = record
       const name = shortened(fields.name, LENGTHS.placeName)
       const there = await placeNamed(ctx.db, type, searchKey(name))
-      const id = there ?? (ctx.dryRun ? pretended() : await createPlace(ctx, record, name))
+      const id = there ?? (ctx.dryRun ? pretended() : await createPlace(unlimited(ctx), record, name))
       await this.#known.remember(ctx, type, [[fields.sourceId, id]])
       return { line, outcome: there === undefined ? 'created' : 'matched' }
     })
@@ -331,35 +329,6 @@ async function each<Item extends { line: number }>(
 }
 
 const unlimited = ({ limits: _limits, ...ctx }: Context): Context => ctx
-
-async function createPlace(ctx: Context, { type, fields }: ImportRecord, name: string): Promise<string> {
-  if (type !== 'board' && type !== 'status' && type !== 'tag') return ''
-  const color = /^#?[0-9a-f]{6}$/i.test(fields.color ?? '') ? { color: (fields.color ?? '').replace('#', '') } : {}
-  const given = { name, display: fields.isPrivate !== true, ...color }
-  const own = unlimited(ctx)
-  if (type === 'tag') return (await execute(tags.create, own, given)).tag.tagId
-  // Another place here may have the url, or it may be none that this site takes
-  return keepingUrl(fields.url, async (url) => {
-    if (type === 'board')
-      return (await execute(boards.create, own, { ...given, ...url, view_voters: fields.hidesVoters !== true })).board
-        .boardId
-    const kind = fields.kind === undefined ? {} : { kind: fields.kind }
-    return (await execute(roadmaps.create, own, { ...given, ...url, ...kind })).roadmap.id
-  })
-}
-
-async function keepingUrl(
-  url: string | null | undefined,
-  make: (url: { url?: string }) => Promise<string>,
-): Promise<string> {
-  if (!url) return make({})
-  try {
-    return await make({ url })
-  } catch (error) {
-    if (error instanceof AppError && error.status < 500) return make({})
-    throw error
-  }
-}
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 const shortened = (text: string, most: number): string => [...oneLine(text).trim()].slice(0, most).join('').trim()

@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.js'
 import { guessedKind } from '../core/statuskinds.js'
-import { ForeignDatabase } from './lib/foreigndatabase.js'
+import { fromDatabase, type ForeignDatabase } from './lib/foreigndatabase.js'
 import { given as field, textIn } from './lib/values.js'
 import { timeOf } from './logchimp.js'
 import type { Given, Source, SourceRecord } from './source.js'
@@ -12,14 +12,7 @@ const [APPROVED, BLOCKED, DELETED] = [0, 1, 2]
 export const astuto: Source = {
   from: 'the address of its PostgreSQL database, or a file that has it',
   takesAddress: true,
-  async *read({ from, note }) {
-    const database = await ForeignDatabase.open(from)
-    try {
-      yield* records(database, note)
-    } finally {
-      await database.close()
-    }
-  },
+  read: fromDatabase(records),
 }
 
 async function* records(database: ForeignDatabase, note: Given['note']): AsyncGenerator<SourceRecord> {

@@ -1,5 +1,5 @@
 import { csvRows, recordsOf } from './csv.js'
-import { Archive } from './lib/archive.js'
+import { fromArchive, type Archive } from './lib/archive.js'
 import { Places } from './lib/places.js'
 import { given as field, textIn, type Json } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
@@ -25,14 +25,7 @@ export const fider: Source = {
   },
 }
 
-async function* backup({ from, note }: Given): AsyncGenerator<SourceRecord> {
-  const archive = await Archive.open(from)
-  try {
-    yield* records(archive, note)
-  } finally {
-    archive.close()
-  }
-}
+const backup = fromArchive(records)
 
 async function* records(archive: Archive, note: Given['note']): AsyncGenerator<SourceRecord> {
   if (archive.find('posts.json') === undefined) note('The archive has no posts.json. Is it a backup of Fider?')

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.js'
-import { ForeignDatabase } from './lib/foreigndatabase.js'
+import { fromDatabase, type ForeignDatabase } from './lib/foreigndatabase.js'
 import { given as field, textIn } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
 
@@ -7,14 +7,7 @@ import type { Given, Source, SourceRecord } from './source.js'
 export const logchimp: Source = {
   from: 'the address of its PostgreSQL database, or a file that has it',
   takesAddress: true,
-  async *read({ from, note }) {
-    const database = await ForeignDatabase.open(from)
-    try {
-      yield* records(database, note)
-    } finally {
-      await database.close()
-    }
-  },
+  read: fromDatabase(records),
 }
 
 export const timeOf = (value: unknown): string => (value instanceof Date ? value.toISOString() : textIn(value))

@@ -1,6 +1,6 @@
 import { guessedKind } from '../core/statuskinds.js'
 import { csvObjects } from './csv.js'
-import { Archive } from './lib/archive.js'
+import { fromArchive, type Archive } from './lib/archive.js'
 import { markdownOf } from './lib/markdown.js'
 import { Places } from './lib/places.js'
 import { countIn, given as field } from './lib/values.js'
@@ -9,14 +9,7 @@ import type { Given, Source, SourceRecord } from './source.js'
 /** The archive of its workspace. */
 export const quackback: Source = {
   from: 'the ZIP archive of its workspace',
-  async *read({ from, note }) {
-    const archive = await Archive.open(from)
-    try {
-      yield* records(archive, note)
-    } finally {
-      archive.close()
-    }
-  },
+  read: fromArchive(records),
 }
 
 async function* records(archive: Archive, note: Given['note']): AsyncGenerator<SourceRecord> {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { open, type Entry, type ZipFile } from 'yauzl'
 import { AppError } from '../../core/errors.js'
+import type { Given, Source, SourceRecord } from '../source.js'
 
 /** Bytes of one entry that is read whole, and of all entries. A small file can be unpacked to far more. */
 const MOST_OF_ENTRY = 200_000_000
@@ -88,6 +89,19 @@ export class Archive {
     this.#zip.close()
   }
 }
+
+/** Opens the archive for a source, and closes it when its records end. */
+export const fromArchive = (
+  records: (archive: Archive, note: Given['note']) => AsyncIterable<SourceRecord>,
+): Source['read'] =>
+  async function* ({ from, note }) {
+    const archive = await Archive.open(from)
+    try {
+      yield* records(archive, note)
+    } finally {
+      archive.close()
+    }
+  }
 
 const unreadable = (name: string, error: unknown) =>
   new AppError('USAGE', `${name} of the archive cannot be read: ${(error as Error).message}.`, { cause: error })

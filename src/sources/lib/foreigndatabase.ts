@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { AppError } from '../../core/errors.js'
-import { isAddress } from '../source.js'
+import { isAddress, type Given, type Source, type SourceRecord } from '../source.js'
 import type { Json } from './values.js'
 
 /** Rows that are read at a time. */
@@ -64,3 +64,16 @@ export class ForeignDatabase {
     await this.#client.end().catch(() => undefined)
   }
 }
+
+/** Opens the database for a source, and closes it when its records end. */
+export const fromDatabase = (
+  records: (database: ForeignDatabase, note: Given['note']) => AsyncIterable<SourceRecord>,
+): Source['read'] =>
+  async function* ({ from, note }) {
+    const database = await ForeignDatabase.open(from)
+    try {
+      yield* records(database, note)
+    } finally {
+      await database.close()
+    }
+  }
