@@ -128,7 +128,7 @@ async function whole(file: string, write: (to: Writable) => Promise<string>): Pr
   } catch (error) {
     const { code = '' } = error as { code?: string }
     if (code === 'EEXIST') throw exists(file)
-    const wrong = code === 'ENAMETOOLONG' ? wrongName(error) : undefined // a folder may be one again later
+    const wrong = code === 'ENAMETOOLONG' ? wrongName(error) : undefined // others are BACKUP_FAILED, which the schedule reports and tries again
     if (wrong) throw wrong
     if (error instanceof AppError || !/^E[A-Z]+$/.test(code)) throw error
     throw new AppError(

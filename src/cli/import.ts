@@ -21,7 +21,7 @@ import { interruptible } from './lib/terminal/interruptible.js'
 import { counter } from './lib/terminal/progress.js'
 import { canPrompt, tell } from './lib/terminal/terminal.js'
 
-/** What became of the records of one kind. */
+/** Counts for one type of record. */
 interface Counts {
   type: string
   found: number
@@ -200,7 +200,7 @@ async function imported(
   }
 }
 
-/** Characters of the body that are sent at once. */
+/** Size of a chunk of the request body, in characters. */
 const CHUNK = 64_000
 
 function newFile(target: string, given: string): number {
@@ -239,7 +239,7 @@ async function report(
   if (!isStructured(formatOf(terminal, flags))) {
     if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
     else
-      tell(terminal, `Imported ${counted(of('created'), 'row')}. From this source the site has ${counted(posts, 'post')} with ${counted(votes, 'vote')}.`) // prettier-ignore
+      tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore
   }
   if (!isBalanced)
     throw new AppError(

@@ -12,7 +12,7 @@ const WRITING: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota of this user is used up',
 }
 
-/** Why a file could not be written, as the end of a sentence. */
+/** Returns why a file could not be written, in words that end a sentence. */
 export function whyNotWritten(error: unknown): string {
   const { code = 'unknown reason' } = error as { code?: string }
   return WRITING[code] ?? code

@@ -173,7 +173,7 @@ export async function hasEvent(db: Db, action: string, subject: string): Promise
   return row !== undefined
 }
 
-/** When the first event was recorded, which is the age of the site: accounts may be older, where they were imported. */
+/** Returns the time of the first event, from which the site dates. Imported accounts can be older. */
 export async function oldestEvent(db: Db): Promise<string | undefined> {
   const event = await db.selectFrom('events').select('created_at').orderBy('id').limit(1).executeTakeFirst()
   return event?.created_at

@@ -6,7 +6,7 @@ import { indexPosts } from './search.js'
 import { indexComments } from './searchindex.js'
 import type { Db, Tables } from './tables.js'
 
-/** Which rows were made of what a source calls so; those that are deleted since too. At most some hundred ids. */
+/** Finds the rows of earlier imports by their source ids, also rows deleted since. Takes at most 2,000 ids. */
 export async function importedRows(
   db: Db,
   source: string,
@@ -53,7 +53,7 @@ export async function importedByBoard(
   return rows
 }
 
-/** Those of some ids that a table has. */
+/** Returns the ids that exist in the table of the kind. */
 export async function presentIds(
   db: Db,
   kind: 'board' | 'status' | 'tag' | 'person' | 'post' | 'comment',
@@ -77,7 +77,7 @@ const PLACES = {
   comment: ['comments', 'id'],
 } as const
 
-/** Those of some ends of slugs that posts have. */
+/** Returns the slug ids that posts have already. */
 export async function takenSlugIds(db: Db, slugIds: readonly string[]): Promise<Set<string>> {
   if (slugIds.length === 0) return new Set()
   const rows = await db.selectFrom('posts').select('slugId').where('slugId', 'in', slugIds).execute()
@@ -91,7 +91,7 @@ export async function usersByEmail(db: Db, emails: readonly string[]): Promise<M
   return new Map(rows.map(({ userId, email }) => [email, userId]))
 }
 
-/** A board, roadmap or tag with this name, however it is written; the oldest. */
+/** Finds the oldest board, roadmap or tag with this name, in any letter case. */
 export async function placeNamed(
   db: Db,
   kind: 'board' | 'status' | 'tag',
@@ -163,7 +163,7 @@ export async function insertImportedComments(
   await indexComments(db, comments.map(({ id, body }) => ({ id, body }))) // prettier-ignore
 }
 
-/** Those of some comments that only the team sees, and the posts of all. */
+/** Returns the post of each comment, and whether only the team sees it. */
 export async function commentPlaces(
   db: Db,
   ids: readonly string[],

@@ -14,7 +14,7 @@ import { visiblePost } from './lib/whichpost.js'
 import { upload } from './lib/upload.js'
 import { NDJSON, rowsIn } from './lib/uploadrows.js'
 
-/** Records in one transaction. */
+/** Records per transaction. */
 const TOGETHER = 2000
 const MAX_BYTES = 4_000_000_000
 
@@ -69,7 +69,7 @@ export const findPath = operation({
   }),
   async subject(ctx, { path }) {
     const given = typeof path === 'string' ? pathOf(path) : ''
-    // An id may be followed by the words of a title: /posts/12/dark-mode
+    // Some products add the title after the id, as in /posts/12/dark-mode. The title may have changed.
     const shorter = given.slice(0, given.lastIndexOf('/'))
     const postId = (await postAtFormerPath(ctx.db, given)) ?? (await postAtFormerPath(ctx.db, shorter))
     if (postId === undefined) throw new AppError('POST_NOT_FOUND', 'No post had this path.')
@@ -83,7 +83,7 @@ const noCounts = (): Counts => ({ found: 0, created: 0, matched: 0, existing: 0,
 
 type Rows = ReturnType<typeof rowsIn>
 
-/** The answer: a line for each record that failed and for each transaction, and a last one with the balance. */
+/** Streams the answer: a line for each refused record, a line after each transaction, and the balance last. */
 function importing(ctx: Context, importer: Importer, source: string, rows: Rows): Pick<LongBody, 'pieces' | 'end'> {
   const counts = new Map<RecordType, Counts>()
   const others = noCounts() // lines that are no record of a known type

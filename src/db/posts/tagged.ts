@@ -3,7 +3,7 @@ import { isPostgres } from '../dialect.js'
 import type { Sorting } from '../paging.js'
 import type { Db } from '../tables.js'
 
-// Posts by their tags, whose ids are a list in JSON.
+// Filters of posts by tags. The tag ids are a JSON array.
 
 const idsIn = (db: Db, ids: unknown) =>
   isPostgres(db)
@@ -16,7 +16,7 @@ const firstOf = (db: Db, ids: unknown) =>
 const lengthOf = (db: Db, ids: unknown) =>
   isPostgres(db) ? sql`json_array_length(${ids}::json)` : sql`json_array_length(${ids})`
 
-/** How many of the tags a post has. */
+/** Counts how many of the tags a post has. */
 const countOn = (db: Db, ids: unknown, post: RawBuilder<unknown>) =>
   sql`(select count(*) from post_tags as others where others."postId" = ${post} and others."tagId" in ${idsIn(db, ids)})`
 

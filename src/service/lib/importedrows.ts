@@ -4,7 +4,7 @@ import type { ImportedKind } from '../../core/importedkinds.js'
 import { importedRows, presentIds, rememberImported } from '../../db/imports.js'
 import type { Context } from './context.js'
 
-/** The rows that were made of what a source calls so, with those of a dry run, which makes none. */
+/** Maps ids of a source to rows here. In a dry run, rows that would be created have placeholder ids. */
 export class Known {
   readonly #pretended = new Map<string, string>()
 

@@ -21,7 +21,7 @@ export const SORT_WORDS: Record<Sort, Key> = {
   discussed: 'sort.discussed',
 }
 
-/** Which posts a list shows, by what their roadmaps say. */
+/** The choices of the filter by progress, as kinds of status. */
 export const STATES = { open: UNFINISHED, done: ['done', 'declined'] } as const satisfies Record<
   string,
   readonly StatusKind[]
