@@ -102,6 +102,7 @@ module.exports = {
       ['core', 'db', 'mail', 'service', 'jobs', 'backup', 'config', 'secret', 'marker'],
       'app opens a site. Neither a server nor a command is known there.',
     ),
+    onlyImports('metrics', ['core', 'http'], 'metrics imports core and http only.'),
     onlyImports('process', [], 'process imports nothing of ours: the launcher loads what was built.'),
     onlyImports(
       'cli',
@@ -114,6 +115,7 @@ module.exports = {
         'doctor',
         'app',
         'serve',
+        'metrics',
         'config',
         'process',
         'delivery/due',

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { App } from './app/open.js'
 import { gzippedFile } from './core/built.js'
-import { AppError } from './core/errors.js'
 import { isMaintenanceRequested } from './db/maintenance.js'
 import type { Rate, Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
-import { Listener } from './http/listener.js'
+import { Listener, urlOf } from './http/listener.js'
 import type { Log } from './http/lib/site.js'
+import type { Traffic } from './http/lib/traffic.js'
 import { keepDocs } from './http/api/docspage.js'
 import { clientFolder } from './http/web/clientfolder.js'
 import type { Schedule } from './jobs/backups.js'
@@ -67,6 +67,8 @@ interface Listening {
   version: string
   /** The number of this process among the workers; absent where it is the only one. */
   worker?: number | undefined
+  /** Counts the requests. */
+  traffic?: Traffic | undefined
 }
 
 /** Milliseconds that starting or stopping waits for an unresponsive database or for sealing many events. */
@@ -88,6 +90,7 @@ export async function startDaemon(
     mailRate = null,
     version,
     worker = 0,
+    traffic,
   }: Listening,
   log: Log,
 ): Promise<Daemon> {
@@ -101,6 +104,7 @@ export async function startDaemon(
     trustProxy,
     corsOrigins,
     requests,
+    traffic,
     addresses: () => listener?.addresses() ?? [],
   })
   await server.ready()
@@ -156,11 +160,9 @@ async function openPort(server: FastifyInstance, { host, port }: { host: string;
     return await Listener.open({ host, port }, server.server)
   } catch (error) {
     await server.close()
-    throw listenFailed(error, host, port)
+    throw error
   }
 }
-
-const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
  * Reads what a server would read from the folder of the program at some first request: an upgrade replaces the folder
@@ -183,18 +185,4 @@ async function untilRequested({ db, base, databaseUrl }: App, stopped: AbortSign
 
 async function untilOver({ databaseUrl, base }: App): Promise<void> {
   while (await isMaintenanceRequested(databaseUrl, base.now()).catch(() => true)) await sleep(POLL_MS)
-}
-
-function listenFailed(error: unknown, host: string, port: number): unknown {
-  const { code } = error as { code?: string }
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'another program listens there',
-    EACCES: 'this user may not open that port',
-    EADDRNOTAVAIL: 'this machine has no such address',
-    ENOTFOUND: 'there is no such host',
-  }
-  const reason = reasons[code ?? '']
-  if (reason === undefined) return error
-  const message = `Cannot listen on ${host}:${port}: ${reason}. Choose another with --listen.`
-  return new AppError(code === 'EADDRINUSE' ? 'PORT_IN_USE' : 'LISTEN_FAILED', message, { cause: error })
 }

@@ -7,6 +7,7 @@ import { rateOf } from '../core/limits.js'
 import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
+import type { Meter } from '../metrics/meter.js'
 import type { Workers } from '../process/workers.js'
 import type { Daemon, Log, Standby } from '../serve.js'
 import { isLoopback } from '../service/lib/clients.js'
@@ -14,6 +15,7 @@ import * as site from '../service/site.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { settingOptions } from './lib/flags/options.js'
+import { meterOf, showMetrics, showMetricsOfWorkers } from './lib/server/metrics.js'
 import { openLog } from './lib/server/serverlog.js'
 import { SHUTDOWN_GRACE, untilStopped, type Ending } from './lib/server/shutdown.js'
 import { watchUpgrades } from './lib/server/upgrades.js'
@@ -34,7 +36,7 @@ export function register(command: Command, cli: Cli): void {
       const given = own.map((option) => [option.name(), flags[option.attributeName()] as string | undefined] as const)
       const config = await cli.config({ flags: Object.fromEntries(given) })
       assertLocal(config, 'serve')
-      const [{ environmentOf }, { disconnectWorker, workerNumber }] = await Promise.all([
+      const [{ environmentOf }, { answerPrimary, disconnectWorker, workerNumber }] = await Promise.all([
         import('../config.js'),
         import('../process/workers.js'),
       ])
@@ -48,8 +50,19 @@ export function register(command: Command, cli: Cli): void {
         migrate,
         log: await openLog(cli.terminal, { level: config.get('log.level') ?? 'info', color, single }),
       }
-      if (worker === undefined && count > 1) await runPrimary(cli, { ...options, count, color })
-      else await runServer(cli, { ...options, worker }).finally(disconnectWorker)
+      const shownBy = { config, log: await loggerOf(options.log), version }
+      if (worker === undefined && count > 1) {
+        const running: Running = {}
+        const shown = await showMetricsOfWorkers(shownBy, (ms) => running.workers?.ask(ms))
+        return runPrimary(cli, { ...options, count, color, running }).finally(() => shown?.close())
+      }
+      const meter = await meterOf(config)
+      if (meter && worker !== undefined) answerPrimary(meter.read)
+      const shown = worker === undefined ? await showMetrics(shownBy, meter) : undefined
+      await runServer(cli, { ...options, worker, meter }).finally(() => {
+        shown?.close()
+        disconnectWorker()
+      })
     })
 }
 
@@ -62,7 +75,7 @@ interface ServeOptions {
 /** Serves in this process, alone or as one of several workers. */
 async function runServer(
   cli: Cli,
-  { config, log, migrate, worker }: ServeOptions & { worker: number | undefined },
+  { config, log, migrate, worker, meter }: ServeOptions & { worker: number | undefined; meter: Meter | undefined },
 ): Promise<void> {
   const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
@@ -92,6 +105,7 @@ async function runServer(
     backupWork: (await import('../backup/work.js')).backupWork(config, cli.terminal.env),
     version,
     worker,
+    traffic: meter?.traffic,
   }
   let listener: Daemon['listener'] | undefined
   let standby: Standby | undefined
@@ -145,10 +159,15 @@ function pagesOf(config: Config): 'own' | 'none' | { folder: string } {
 const LOST = 'a worker exited and is not restarted, as another version is installed: restart the server'
 const OTHER_VERSION = 'starts the workers of the version that is installed now'
 
+interface Running {
+  workers?: Workers
+  isEnding?: boolean
+}
+
 /** Starts several worker processes and restarts those that exit. */
 async function runPrimary(
   cli: Cli,
-  { config, log, migrate, count, color }: ServeOptions & ColorFlag & { count: number },
+  { config, log, migrate, count, color, running }: ServeOptions & ColorFlag & { count: number; running: Running },
 ): Promise<void> {
   const [{ startWorkers }, { environmentOf }, logger] = await Promise.all([
     import('../process/workers.js'),
@@ -156,7 +175,6 @@ async function runPrimary(
     loggerOf(log),
   ])
   const seconds = shutdownTimeout(config) + SHUTDOWN_GRACE
-  const running: { workers?: Pick<Workers, 'stop'>; isEnding?: boolean } = {}
   const stopped = untilStopped(
     seconds,
     async () => {

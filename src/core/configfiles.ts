@@ -83,12 +83,15 @@ export function fromFile(
   return { layer, contexts }
 }
 
-/** The setting that was probably meant: a near name, or the only one with a near last word in another table. */
+/**
+ * The setting that was probably meant: a near name, or one with a near last word in another table: that of no table, or
+ * the only one.
+ */
 function meantKey(name: string): string | undefined {
   const last = (key: string) => key.slice(key.lastIndexOf('.') + 1)
   const word = likely(last(name), keys.map(last))
   const alike = keys.filter((key) => last(key) === word)
-  return likely(name, keys) ?? (alike.length === 1 ? alike[0] : undefined)
+  return likely(name, keys) ?? alike.find((key) => key === word) ?? (alike.length === 1 ? alike[0] : undefined)
 }
 
 /** Where somebody chose the file, they have to know that it is not obeyed. A device or a pipe is what the shell made. */

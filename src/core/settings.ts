@@ -81,6 +81,13 @@ export function secretProblem(secret: string): string | undefined {
   return undefined
 }
 
+/** A header has to carry it as it is. */
+function metricsTokenProblem(token: string): string | undefined {
+  if (token.length < 16) return 'must have at least 16 characters'
+  if (token.length > 1000) return 'must have at most 1000 characters'
+  return /^[\x21-\x7e]+$/.test(token) ? undefined : 'must be ASCII characters without spaces'
+}
+
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 /**
@@ -305,6 +312,24 @@ const SETTINGS = {
   'limits.comments': limitOf('comments'),
   'limits.reports': limitOf('reports'),
   'limits.invitations': limitOf('invitations'),
+  'metrics.listen': {
+    description:
+      'HOST:PORT at which serve shows Prometheus its metrics, such as 127.0.0.1:9464; PORT alone means 127.0.0.1',
+    value: 'address',
+    command: 'serve',
+    notFromHere: () => true,
+    check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),
+  },
+  'metrics.token': {
+    description:
+      'token that Prometheus must send for the metrics, at least 16 characters; needed where other machines reach them',
+    value: 'text',
+    takes: 'file',
+    command: 'serve',
+    secret: true,
+    notFromHere: () => true,
+    check: metricsTokenProblem,
+  },
   'log.level': {
     description: `how much serve logs: ${LEVELS.join(', ')}`,
     value: 'level',

@@ -12,6 +12,7 @@ import type { LongAnswers } from './longanswers.js'
 import type { Uploads } from './uploads.js'
 import { VARYING, type CacheDeclaration } from './cache/routes.js'
 import { loggable, outcome } from './lib/logging.js'
+import type { Part, Traffic } from './lib/traffic.js'
 import { RETRY_AFTER } from './errors.js'
 
 declare module 'fastify' {
@@ -28,8 +29,10 @@ declare module 'fastify' {
   }
 
   interface FastifyContextConfig {
-    /** Id of the operation, for the log. */
+    /** Id of the operation, for the log and the metrics. */
     op?: string
+    /** What it belongs to, for the metrics; the JSON API by default. */
+    part?: Part
     /** Without it, responses are never cached. */
     cache?: CacheDeclaration
     /** Bypasses the queue of `Turns`, for handlers that take almost no time. Matches the exact path without a query. */
@@ -51,8 +54,11 @@ async function inTurns(payload: string | Buffer): Promise<{ bytes: Buffer; tag: 
   return { bytes, tag: tagOf(bytes) }
 }
 
-/** Hooks for all surfaces: request id, ETag, 304, storing in the response cache, one log line per request. */
-export function conventions(server: FastifyInstance, responses: ResponseCache): void {
+/** Hooks for all surfaces: request id, ETag, 304, storing in the response cache, one log line and count per request. */
+export function conventions(
+  server: FastifyInstance,
+  { responses, traffic }: { responses: ResponseCache; traffic: Traffic },
+): void {
   server.addHook('onRequest', (request, reply, done) => {
     reply.header(REQUEST_ID, request.id)
     const { cache } = request.routeOptions.config
@@ -84,7 +90,8 @@ export function conventions(server: FastifyInstance, responses: ResponseCache): 
   })
 
   server.addHook('onResponse', (request, reply, done) => {
-    const { op } = request.routeOptions.config
+    const { op, cache } = request.routeOptions.config
+    traffic.handled(op, reply.statusCode, { isCached: cache !== undefined, ms: reply.elapsedTime })
     const fields = {
       op,
       method: request.method,

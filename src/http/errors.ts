@@ -93,16 +93,20 @@ export function sendRefusal(
   )
 }
 
-/** Responds to bytes that are not HTTP, and to requests that take too long, which Fastify never sees, and logs them. */
-export function rejectMalformed(log: FastifyBaseLogger, error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return
+/**
+ * Responds to bytes that are not HTTP, and to requests that take too long, which Fastify never sees, and logs them.
+ * Returns false where nobody waits for a response.
+ */
+export function rejectMalformed(log: FastifyBaseLogger, error: NodeJS.ErrnoException, socket: Socket): boolean {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return false
   const [status, message] = MALFORMED[error.code ?? ''] ?? ['400 Bad Request', 'The request is not valid HTTP.']
   reject(log, socket, { status, error: new AppError('BAD_REQUEST', message), reason: error.code })
+  return true
 }
 
 /** Ends a request that takes too long to arrive. */
 export const rejectSlow = (log: FastifyBaseLogger, socket: Socket): void =>
-  rejectMalformed(log, Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+  void rejectMalformed(log, Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
 
 /** Refuses a connection that the server has no room for. */
 export function rejectBusy(log: FastifyBaseLogger, socket: Socket): void {

@@ -2,17 +2,28 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { AppError } from '../core/errors.js'
+import { flagOf, type Key } from '../core/settings.js'
 
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */
 export class Listener {
   readonly #servers: Server[] = []
   #current: HttpServer | undefined
 
-  /** `localhost` has several addresses. The port has to be free at the first one only. */
-  static async open({ host, port }: { host: string; port: number }, to: HttpServer): Promise<Listener> {
+  /**
+   * `localhost` has several addresses. The port has to be free at the first one only. The setting is the one that names
+   * the address.
+   */
+  static async open(
+    { host, port }: { host: string; port: number },
+    to: HttpServer,
+    setting: Key = 'listen',
+  ): Promise<Listener> {
     const listener = new Listener()
     listener.leadTo(to)
-    await listener.#listen(host, port)
+    await listener.#listen(host, port).catch((error: unknown) => {
+      throw listenFailed(error, { host, port, setting })
+    })
     if (host === 'localhost')
       for (const { address } of await lookup(host, { all: true }).catch(() => []))
         if (address !== listener.addresses()[0]?.address)
@@ -34,6 +45,11 @@ export class Listener {
     server.emit('listening') // from then on Node looks for requests that take too long
   }
 
+  /** Bounds the connections that are open at a time. */
+  limit(connections: number): void {
+    for (const server of this.#servers) server.maxConnections = connections
+  }
+
   close(): void {
     for (const server of this.#servers) server.close()
   }
@@ -47,4 +63,20 @@ export class Listener {
     await once(server, 'listening') // rejects on an error
     this.#servers.push(server)
   }
+}
+
+export const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+function listenFailed(error: unknown, { host, port, setting }: { host: string; port: number; setting: Key }): unknown {
+  const { code } = error as { code?: string }
+  const reasons: Record<string, string> = {
+    EADDRINUSE: 'another program listens there',
+    EACCES: 'this user may not open that port',
+    EADDRNOTAVAIL: 'this machine has no such address',
+    ENOTFOUND: 'there is no such host',
+  }
+  const reason = reasons[code ?? '']
+  if (reason === undefined) return error
+  const message = `Cannot listen on ${host}:${port}: ${reason}. Choose another with --${flagOf(setting)}.`
+  return new AppError(code === 'EADDRINUSE' ? 'PORT_IN_USE' : 'LISTEN_FAILED', message, { cause: error })
 }

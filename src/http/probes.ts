@@ -6,18 +6,18 @@ import type { Surface } from './surface.js'
 
 /** For load balancers and monitors. `/healthz` does not wait for the database. */
 export const probes: Surface = (server, { site, trust }) => {
-  server.get('/api', async (_request, reply) => {
+  server.get('/api', { config: { op: 'api', part: 'probe' } }, async (_request, reply) => {
     reply.type('text/html; charset=utf-8')
     return '👍'
   })
-  server.get('/healthz', { config: { prompt: true } }, async () => ({ status: 'ok' }))
-  server.get('/readyz', { config: { prompt: true } }, async () => {
+  server.get('/healthz', { config: { op: 'healthz', part: 'probe', prompt: true } }, async () => ({ status: 'ok' }))
+  server.get('/readyz', { config: { op: 'readyz', part: 'probe', prompt: true } }, async () => {
     if (server.connections.isDraining) throw new AppError('DATABASE_UNREACHABLE', 'The server is stopping.')
     await site.ping()
     return { status: 'ready' }
   })
   // For "feedbackctl doctor --url": a proxy can be judged only by what it lets through
-  server.get('/echoz', async ({ headers, socket, ip }, reply) => {
+  server.get('/echoz', { config: { op: 'echoz', part: 'probe' } }, async ({ headers, socket, ip }, reply) => {
     const proof = String(headers[PROOF_HEADER])
     if (!(await isOperatorProof(site, proof))) throw new AppError('NOT_FOUND', 'There is no such route.')
     reply.header('cache-control', 'no-store').type('text/plain; charset=utf-8')

@@ -27,6 +27,7 @@ import {
 import { clientGate, hostGate } from './gate.js'
 import { BARE_HEADERS, securityHeaders } from './headers.js'
 import { requestId, trustOf } from './lib/logging.js'
+import { Traffic } from './lib/traffic.js'
 import { LongAnswers } from './longanswers.js'
 import { Origins } from './origins.js'
 import { probes } from './probes.js'
@@ -49,6 +50,8 @@ export interface ServerOptions {
   limits?: Partial<Limits>
   /** Absent: an address may send any number of requests. */
   requests?: RequestLimit | undefined
+  /** Counts the requests. */
+  traffic?: Traffic | undefined
   /** Called for each hit of the response cache, in tests. */
   verifyHit?: VerifyHit
 }
@@ -64,6 +67,7 @@ export async function buildServer(
     corsOrigins,
     limits = {},
     requests,
+    traffic = new Traffic(),
     verifyHit,
     addresses = (own) => own.addresses(),
   }: ServerOptions = {},
@@ -71,15 +75,25 @@ export async function buildServer(
   const routes = new CacheableRoutes()
   const responses = new ResponseCache(site)
   const trust = trustOf(trustProxy)
-  const batch = new ResponseBatch(() => server.log, trust)
+  const batch = new ResponseBatch(() => server.log, { trust, traffic })
   const connections = new Connections(limits, {
-    tooSlow: (socket) => rejectSlow(server.log, socket),
-    tooMany: (socket) => rejectBusy(server.log, socket),
-    tooManyWaiting: (response) => rejectWaiting(server.log, response),
+    tooSlow: (socket) => {
+      traffic.refused(408)
+      rejectSlow(server.log, socket)
+    },
+    tooMany: (socket) => {
+      traffic.refused(503)
+      rejectBusy(server.log, socket)
+    },
+    tooManyWaiting: (response) => {
+      traffic.refused(503)
+      rejectWaiting(server.log, response)
+    },
     unread: (socket, bytes) => logUnread(server.log, socket, bytes),
   })
   const front = new Front({
     gates: [hostGate, clientGate({ limit: requests, trust, log: () => server.log }), ...gates],
+    traffic,
     verifyHit,
     reject: (error, response) => rejectFailed(server.log, error, response),
     data: site.cache,
@@ -103,10 +117,11 @@ export async function buildServer(
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: false, maxParamLength: 5000 },
     clientErrorHandler: (error, socket) => {
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connections.isReceiving(socket)) return // `Uploads` has its own limit
-      rejectMalformed(server.log, error, socket)
+      if (rejectMalformed(server.log, error, socket)) traffic.refused(400)
     },
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const known = asAppError(error)
+      traffic.refused(known.status)
       if (known.status >= 500) server.log.error({ reqId: request.id, err: error }, known.message)
       void reply
         .code(known.status)
@@ -116,6 +131,7 @@ export async function buildServer(
   })
   server.addHook('onRoute', ({ method, url, config }) => {
     const methods = [method].flat()
+    if (config?.op !== undefined) traffic.declare(config.op, config.part ?? 'api')
     for (const each of ['GET', 'POST'] as const)
       if (config?.cache && methods.includes(each)) routes.add({ ...config.cache, method: each, path: url })
     if (config?.prompt) routes.addPrompt(methods, url)
@@ -128,7 +144,7 @@ export async function buildServer(
   server.decorate('uploads', new Uploads({ connections, log: () => server.log }))
   server.decorateRequest('errorOf', undefined)
   await securityHeaders(server, site.siteUrl)
-  conventions(server, responses)
+  conventions(server, { responses, traffic })
   let missing: MissingHandler = () => false
   jsonErrors(server, responses, { headers: BARE_HEADERS, missing: (...request) => missing(...request) })
   server.addHook('preClose', async () => {

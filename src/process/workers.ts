@@ -19,6 +19,24 @@ const MAX_MISSED = 10
 /** How many more it may miss at first, while it starts. */
 const MISSED_AT_START = 20
 
+/** The message that asks a worker what it has measured, and the one that answers. */
+const QUESTION = 'feedbackctl question'
+const ANSWER = 'feedbackctl answer'
+
+interface Question {
+  type: typeof QUESTION
+  id: number
+}
+
+interface Answer {
+  type: typeof ANSWER
+  id: number
+  answer: unknown
+}
+
+const isOfType = (message: unknown, type: string): boolean =>
+  typeof message === 'object' && message !== null && 'type' in message && message.type === type
+
 /** The message that stops a worker. Not a signal, because a service manager may signal all processes of a service. */
 const STOP_MESSAGE = 'feedbackctl stop'
 
@@ -43,6 +61,11 @@ interface Exited {
 
 /** The worker processes of a server. All listen on one address. */
 export interface Workers {
+  /**
+   * Asks all workers, and waits this many milliseconds. By the number that each process has; undefined where one did not
+   * answer.
+   */
+  ask(ms: number): Promise<Map<number, unknown>>
   /** Stops all workers, and kills them after the timeout. Returns whether none had to be killed. */
   stop(seconds: number): Promise<boolean>
 }
@@ -60,6 +83,7 @@ export async function startWorkers({
   onAllLost,
 }: WorkerOptions): Promise<Workers | number> {
   const workers = new Map<Worker, Promise<unknown>>()
+  let questions = 0
   let stopping = false
   let graceful = true
   cluster.setupPrimary({ args: ['serve'] })
@@ -123,7 +147,26 @@ export async function startWorkers({
   if (typeof first === 'number') return first
   void supervise(1, first)
   for (let number = 2; number <= count; number++) void supervise(number)
+  const ask = (worker: Worker, ms: number): Promise<unknown> =>
+    new Promise((resolve) => {
+      const id = ++questions
+      const end = (answer: unknown) => {
+        clearTimeout(timer)
+        worker.off('message', hear)
+        resolve(answer)
+      }
+      const hear = (message: unknown) => {
+        if (isOfType(message, ANSWER) && (message as Answer).id === id) end((message as Answer).answer)
+      }
+      const timer = setTimeout(end, ms, undefined)
+      worker.on('message', hear)
+      if (worker.isConnected()) worker.send({ type: QUESTION, id } satisfies Question, () => {}) // its channel may close now
+    })
   return {
+    async ask(ms) {
+      const asked = [...workers.keys()].map(async (worker) => [worker.id, await ask(worker, ms)] as const)
+      return new Map(await Promise.all(asked))
+    },
     async stop(seconds) {
       stopping = true
       const timeout = setTimeout(() => [...workers.keys()].forEach(kill), seconds * 1000)
@@ -156,6 +199,17 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
     stop()
   })
   return number
+}
+
+/** Answers what the primary asks. */
+export function answerPrimary(answer: () => Promise<unknown>): void {
+  process.on('message', (message) => {
+    if (!isOfType(message, QUESTION)) return
+    const { id } = message as Question
+    const send = (found: unknown) =>
+      process.send?.({ type: ANSWER, id, answer: found } satisfies Answer, undefined, undefined, () => {}) // its channel may close now
+    answer().then(send, () => send(undefined))
+  })
 }
 
 /** Closes the channel to the primary, which would keep a failed worker alive. */

@@ -19,6 +19,7 @@ const withCanary = (databaseUrl: string): Partial<Record<Key, string>> => ({
   token: CANARY,
   'backup.passphrase': CANARY,
   'setup.token': CANARY,
+  'metrics.token': CANARY,
   'setup.password': CANARY,
 })
 

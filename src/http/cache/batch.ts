@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import fresh from 'fresh'
 import type { CachedResponse } from './responses.js'
 import { clientAddress, outcome, requestId, type Trust } from '../lib/logging.js'
+import type { Traffic } from '../lib/traffic.js'
 
 interface Pending {
   response: ServerResponse
@@ -16,18 +17,20 @@ interface Pending {
 const MAX_BATCH = 32
 
 /**
- * Writes cached responses in one batch per tick of the event loop, and then logs them. One by one, each write costs a
+ * Writes cached responses in one batch per tick of the event loop, and then counts and logs them. One by one, each write costs a
  * context switch to a client on the same machine, such as a proxy.
  */
 export class ResponseBatch {
   readonly #log: () => FastifyBaseLogger
   readonly #trust: Trust | undefined
+  readonly #traffic: Traffic
   #pending: Pending[] = []
   #isScheduled = false
 
-  constructor(log: () => FastifyBaseLogger, trust: Trust | undefined) {
+  constructor(log: () => FastifyBaseLogger, { trust, traffic }: { trust: Trust | undefined; traffic: Traffic }) {
     this.#log = log
     this.#trust = trust
+    this.#traffic = traffic
   }
 
   /**
@@ -55,6 +58,7 @@ export class ResponseBatch {
     const now = performance.now()
     for (const { cached, request, response, reqId, startedAt } of batch) {
       cached.log ??= this.#log().child({ op: cached.op, method: request.method, url: cached.url })
+      this.#traffic.hit(cached.op, response.statusCode, now - startedAt)
       const remoteAddress = clientAddress(request, this.#trust)
       cached.log.info({ reqId, remoteAddress, ...outcome(response.statusCode, now - startedAt) }, 'request')
     }

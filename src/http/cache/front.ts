@@ -4,6 +4,7 @@ import { DRY_RUN_HEADER } from '../../core/wire.js'
 import { hasCredentials, type DataCache } from '../lib/site.js'
 import type { Connections } from '../lib/connections.js'
 import { pathOfTarget } from '../lib/target.js'
+import type { Traffic } from '../lib/traffic.js'
 import type { ResponseBatch } from './batch.js'
 import type { CachedResponse, ResponseCache } from './responses.js'
 import type { CacheableRoute, CacheableRoutes } from './routes.js'
@@ -32,6 +33,7 @@ interface Parts {
   gates: readonly Gate[]
   /** Responds to a request whose gate has thrown. */
   reject(this: void, error: unknown, response: ServerResponse): void
+  traffic: Traffic
   data: DataCache | undefined
   /** Signs session tokens. What was cached for tokens of another secret is not sent. */
   secret(this: void): string
@@ -90,22 +92,29 @@ export class Front {
 
   /** Most gates decide at once: to wait for a promise would take longer than to count a request. */
   #runGates(request: IncomingMessage, response: ServerResponse, handle: RequestListener, next = 0): void {
-    const { gates, reject } = this.#parts
+    const { gates, traffic } = this.#parts
+    const fail = (error: unknown) => this.#fail(error, response)
     try {
       for (const gate of next === 0 ? gates : gates.slice(next)) {
         next++
         const passes = gate(request, response)
         if (typeof passes === 'boolean') {
-          if (!passes) return
+          if (!passes) return traffic.refused(response.statusCode)
           continue
         }
-        const goOn = (isThrough: boolean) => isThrough && this.#runGates(request, response, handle, next)
-        return void passes.then(goOn).catch((error: unknown) => reject(error, response))
+        const goOn = (isThrough: boolean) =>
+          isThrough ? this.#runGates(request, response, handle, next) : traffic.refused(response.statusCode)
+        return void passes.then(goOn).catch(fail)
       }
     } catch (error) {
-      return reject(error, response)
+      return fail(error)
     }
     this.#serve(request, response, handle)
+  }
+
+  #fail(error: unknown, response: ServerResponse): void {
+    this.#parts.traffic.refused(500)
+    this.#parts.reject(error, response)
   }
 
   #serve(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {

@@ -15,7 +15,7 @@ export const avatars: Surface = (server, { responses }) => {
   for (const path of [AVATARS, OLD_AVATARS])
     server.get<{ Params: { id: string } }>(
       `${path}/:id.svg`,
-      { config: { op: 'avatar', cache: { vary: [] } } },
+      { config: { op: 'avatar', part: 'file', cache: { vary: [] } } },
       async ({ raw, params }, reply) => {
         const { db, allowCaching } = await responses.open(raw)
         const picture = await drawAvatar({ db }, params.id)

@@ -7,18 +7,22 @@ const KEPT = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'ac
 
 /** The files that pages load. Their names change with what is in them. */
 export function serveFiles(server: FastifyInstance): void {
-  server.get<{ Params: { name: string } }>('/assets/:name', { config: { op: 'asset' } }, async (request, reply) => {
-    const { assets } = await import('./assets.js')
-    const asset = assets.get(`/assets/${request.params.name}`)
-    if (!asset) throw new AppError('NOT_FOUND', 'There is no such file.')
-    const encoding = encodingOf(request)
-    if (encoding) reply.header('content-encoding', encoding)
-    reply.headers(KEPT).type(asset.type)
-    return encoding ? asset.compressed(encoding) : asset.bytes
-  })
+  server.get<{ Params: { name: string } }>(
+    '/assets/:name',
+    { config: { op: 'asset', part: 'file' } },
+    async (request, reply) => {
+      const { assets } = await import('./assets.js')
+      const asset = assets.get(`/assets/${request.params.name}`)
+      if (!asset) throw new AppError('NOT_FOUND', 'There is no such file.')
+      const encoding = encodingOf(request)
+      if (encoding) reply.header('content-encoding', encoding)
+      reply.headers(KEPT).type(asset.type)
+      return encoding ? asset.compressed(encoding) : asset.bytes
+    },
+  )
   server.get<{ Params: { hex: string } }>(
     '/assets/accent/:hex.css',
-    { config: { op: 'asset' } },
+    { config: { op: 'asset', part: 'file' } },
     async (request, reply) => {
       const { hex } = request.params
       if (!isColor(hex)) throw new AppError('NOT_FOUND', 'There is no such file.')

@@ -56,7 +56,7 @@ export const surfaceOf =
     for (const [path, find] of Object.entries(routes.pages))
       server.get<{ Params: Record<string, string> }>(
         path,
-        { config: { op: `page ${path}`, cache } },
+        { config: { op: `page ${path}`, part: 'page', cache } },
         async (raw, reply) => {
           const { renderer } = await makers() // before the request reads anything
           const page = await find()
@@ -71,7 +71,7 @@ export const surfaceOf =
     for (const [path, find] of Object.entries(routes.documents))
       server.get<{ Params: Record<string, string> }>(
         path,
-        { config: { op: path, cache: forMachines } },
+        { config: { op: path, part: 'feed', cache: forMachines } },
         async (raw, reply) => {
           const { renderer } = await makers()
           const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(raw.params[name] ?? ''))
@@ -88,30 +88,38 @@ export const surfaceOf =
       )
 
     for (const [path, find] of Object.entries(routes.downloads))
-      server.get<{ Params: Record<string, string> }>(path, { config: { op: path } }, async (raw, reply) => {
-        const { renderer } = await makers()
-        const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
-        const { operation, input } = await find()
-        if (operation.access !== 'public' && !view.viewer)
-          throw new Redirect(withQuery('/login', { redirect: view.url }))
-        const body = await view.call(operation, input(view))
-        reply.headers(HEADERS)
-        return server.downloads.send(raw, reply, body, { who: view.viewer?.userId ?? clientKey(clientOf(raw)) })
-      })
+      server.get<{ Params: Record<string, string> }>(
+        path,
+        { config: { op: path, part: 'file' } },
+        async (raw, reply) => {
+          const { renderer } = await makers()
+          const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
+          const { operation, input } = await find()
+          if (operation.access !== 'public' && !view.viewer)
+            throw new Redirect(withQuery('/login', { redirect: view.url }))
+          const body = await view.call(operation, input(view))
+          reply.headers(HEADERS)
+          return server.downloads.send(raw, reply, body, { who: view.viewer?.userId ?? clientKey(clientOf(raw)) })
+        },
+      )
 
     for (const [path, find] of Object.entries(routes.actions))
-      server.post<{ Params: Record<string, string> }>(path, { config: { op: `form ${path}` } }, async (raw, reply) => {
-        const { renderer, forms } = await makers()
-        assertOwnForm(raw.headers, renderer.addresses.origin)
-        const act = await find()
-        if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
-        return forms.receive(renderer.open(raw, reply), {
-          route: path,
-          params: raw.params,
-          act,
-          fields: fieldsOf(raw.body, act.many),
-        })
-      })
+      server.post<{ Params: Record<string, string> }>(
+        path,
+        { config: { op: `form ${path}`, part: 'page' } },
+        async (raw, reply) => {
+          const { renderer, forms } = await makers()
+          assertOwnForm(raw.headers, renderer.addresses.origin)
+          const act = await find()
+          if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
+          return forms.receive(renderer.open(raw, reply), {
+            route: path,
+            params: raw.params,
+            act,
+            fields: fieldsOf(raw.body, act.many),
+          })
+        },
+      )
 
     await server.register(async (anywhere) => {
       anywhere.removeAllContentTypeParsers()
@@ -119,7 +127,7 @@ export const surfaceOf =
       for (const [path, find] of Object.entries(routes.oneClicks))
         anywhere.post<{ Params: Record<string, string> }>(
           path,
-          { config: { op: `one click ${path}` } },
+          { config: { op: `one click ${path}`, part: 'page' } },
           async (raw, reply) => {
             const { renderer, forms } = await makers()
             const act = await find()
