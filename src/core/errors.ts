@@ -164,6 +164,7 @@ export type Reason =
   | 'by-hand'
   | 'database-damaged'
   | 'database-refuses'
+  | 'folder-refuses'
   | 'new-account'
   | 'no-password'
   | 'session-account-deleted'

@@ -1,4 +1,4 @@
-import { statfsSync } from 'node:fs'
+import { accessSync, constants, statfsSync } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../core/errors.js'
 import type { Loss } from './watch.js'
@@ -24,6 +24,20 @@ export function explained(error: unknown, file: string): unknown {
       `The disk failed while ${file} was read or written (${code}). Check the disk, and limits to the size of files.`,
       { cause: error },
     )
+  if (/^(SQLITE_(CANTOPEN|READONLY|PERM)(_|$)|E(ACCES|PERM)$)/.test(code)) {
+    const folder = path.dirname(file)
+    if (refusesAccess(folder) || refusesAccess(file))
+      return new AppError(
+        'DATABASE_UNUSABLE',
+        `Cannot write in ${folder}. Give it to the user of this process, or choose another folder with --data-dir.`,
+        {
+          reason: 'folder-refuses',
+          place: folder,
+          why: `user ${process.getuid?.()} may not write there, and only root can change that`,
+          cause: error,
+        },
+      )
+  }
   if (/^(SQLITE_(CANTOPEN|READONLY|PERM)(_|$)|E(ACCES|PERM|ROFS|NOTDIR|ISDIR|NOENT|EXIST)$)/.test(code))
     return new AppError(
       'DATABASE_UNUSABLE',
@@ -31,6 +45,16 @@ export function explained(error: unknown, file: string): unknown {
       { cause: error },
     )
   return error
+}
+
+/** Whether permissions are in the way. Other causes, as a disk that is read-only, have other codes. */
+function refusesAccess(file: string): boolean {
+  try {
+    accessSync(file, constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as { code?: string }).code === 'EACCES'
+  }
 }
 
 const DAMAGE = /^SQLITE_(NOTADB|CORRUPT)/

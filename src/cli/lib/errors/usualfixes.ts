@@ -1,7 +1,15 @@
 import { existsSync } from 'node:fs'
+import path from 'node:path'
 import type { AppError, ErrorCode, Reason } from '../../../core/errors.js'
 import { notFoundCode, NOUNS, NOUNS_WITH_ROWS, type NotFoundCode } from '../../../core/nouns.js'
-import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
+import {
+  commandLine,
+  connectionOptions,
+  optionValue,
+  shellQuoted,
+  withOptions,
+  withoutOption,
+} from '../texts/commandline.js'
 
 /** Facts about the failed command that fixes use. */
 interface About {
@@ -36,6 +44,10 @@ const usable = (options: readonly string[], { message }: AppError): string[] =>
       },
       [...options],
     )
+
+/** Everything in a data folder, which its secret shows; of another folder only itself. */
+const givenToThisUser = (folder: string): string =>
+  `chown ${existsSync(path.join(folder, 'secret')) ? '-R ' : ''}${process.getuid?.()}:${process.getgid?.()} ${shellQuoted(folder)}`
 
 /** The fix of each error, unless the command has its own. Nothing helps after a command that its user has ended. */
 export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
@@ -199,7 +211,9 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     DATABASE_UNUSABLE:
       error.reason === 'database-damaged'
         ? ['Stop "feedbackctl serve". A restore keeps the damaged file.', ...run('backup list', 'restore FILE')]
-        : run('doctor files disk'),
+        : error.reason === 'folder-refuses'
+          ? [givenToThisUser(error.place ?? '')]
+          : run('doctor files disk'),
     UNSUPPORTED_NODE: run('doctor runtime'),
     OUTPUT_FAILED: ['Free some space, or write to another file.'],
     AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],

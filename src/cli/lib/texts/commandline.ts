@@ -57,5 +57,5 @@ function redacted(arg: string, before: string, secretOptions: readonly string[])
 const holdsNoPassword = (option: string, value: string): boolean =>
   (option === '--server' && /^[^@?]*$/.test(value)) || (option === '--database-url' && value.startsWith('sqlite:'))
 
-const shellQuoted = (arg: string): string =>
+export const shellQuoted = (arg: string): string =>
   /^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`
