@@ -10,16 +10,16 @@ import { keys, settings } from '../core/settings.js'
 import type { Meter } from '../metrics/meter.js'
 import type { Workers } from '../process/workers.js'
 import type { Daemon, Log, Standby } from '../serve.js'
-import { isLoopback } from '../service/lib/clients.js'
-import * as site from '../service/site.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { settingOptions } from './lib/flags/options.js'
+import { makeFirstOwner, warnAbout } from './lib/server/firstowner.js'
 import { meterOf, showMetrics, showMetricsOfWorkers } from './lib/server/metrics.js'
 import { openLog } from './lib/server/serverlog.js'
 import { SHUTDOWN_GRACE, untilStopped, type Ending } from './lib/server/shutdown.js'
 import { watchUpgrades } from './lib/server/upgrades.js'
 import type { ColorFlag } from './lib/terminal/terminal.js'
+import { isMissing } from './setup.js'
 import { installedVersion, version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
@@ -110,14 +110,16 @@ async function runServer(
   let listener: Daemon['listener'] | undefined
   let standby: Standby | undefined
   for (let round = 1; !running.isEnding; round++) {
-    const app = await onceThere(logger, () => cli.open(openingOf(logger, migrate)))
+    const app = await onceThere(logger, () =>
+      openSite(cli, { config, logger, migrate, isFirst: worker === undefined && round === 1 }),
+    )
     const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
     running.stop = daemon.stop
     standby?.stop()
     if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
     if (worker === undefined && round === 1) {
       void watchUpgrades(logger, { version, installed: installedVersion })
-      void onceThere(logger, async () => warnAbout(app, config, logger, daemon.url)).catch((err: unknown) => logger.warn({ err }, UNWARNED)) // prettier-ignore
+      void onceThere(logger, async () => warnAbout(app, config, logger, { env: cli.terminal.env, at: daemon.url })).catch((err: unknown) => logger.warn({ err }, UNWARNED)) // prettier-ignore
     }
     await daemon.maintenanceRequested
     if (running.isEnding) break
@@ -134,6 +136,17 @@ async function runServer(
 const MAINTENANCE = 'stands aside for a restore'
 const KEPT = 'needs the files of the program no more'
 const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade'
+
+/** Opens the database, and first makes the owner of a site that has none, if the settings say who it is. */
+async function openSite(
+  cli: Cli,
+  { config, logger, migrate, isFirst }: Pick<ServeOptions, 'config' | 'migrate'> & { logger: Logger; isFirst: boolean },
+): Promise<App> {
+  const isNew = isFirst && config.get('setup.email') !== undefined && (await isMissing(config))
+  const app = await cli.open(openingOf(logger, migrate || isNew))
+  if (isFirst) await makeFirstOwner(app, config, logger)
+  return app
+}
 
 const openingOf = (log: Pick<Logger, 'info'>, migrating: boolean): OpenOptions => ({
   migrating,
@@ -185,7 +198,11 @@ async function runPrimary(
     },
     { log: (ending) => logEnding(logger, ending) },
   )
-  await onceThere(logger, async () => warnAbout(await cli.open(openingOf(logger, migrate)), config, logger))
+  await onceThere(logger, async () =>
+    warnAbout(await openSite(cli, { config, logger, migrate, isFirst: true }), config, logger, {
+      env: cli.terminal.env,
+    }),
+  )
   await cli.close()
   const env = {
     ...environmentOf(config),
@@ -248,26 +265,3 @@ function logEnding(log: Logger, ending: Ending): void {
 }
 
 const shutdownTimeout = (config: Config): number => secondsOf(config.get('shutdown.timeout') ?? '25s')
-
-async function warnAbout(app: App, config: Config, log: Pick<Logger, 'warn'>, at?: string): Promise<void> {
-  const [{ localCall }, { exposedSecret }, { listenAddress }] = await Promise.all([
-    import('../app/call.js'),
-    import('../app/secret.js'),
-    import('../config.js'),
-  ])
-  const { is_setup } = await localCall(app)(site.status, {})
-  if (!is_setup) {
-    const token = app.base.setupToken === undefined ? '' : ' with the token of setup.token'
-    const site = app.base.siteUrl.replace(/:0(?=\/|$)/, () => (at === undefined ? ':0' : `:${new URL(at).port}`))
-    const by = pagesOf(config) === 'none' ? `POST ${site}/api/v1/auth/setup` : `open ${site} to set it up`
-    log.warn(`this site has no owner yet: ${by}${token}, or run "feedbackctl setup" on this machine`)
-    const { host, port } = listenAddress(config)
-    if (token === '' && host !== 'localhost' && !isLoopback(host))
-      log.warn(
-        `DANGER: anyone who reaches ${host}:${port} first can become the owner of this site. Run "feedbackctl setup" now, or set setup.token, or listen on 127.0.0.1 until then`,
-      )
-  }
-  if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail-url)')
-  const file = exposedSecret(config)
-  if (file !== undefined) log.warn(`everybody on this machine can read the secret: run "chmod 600 ${file}"`)
-}

@@ -15,6 +15,7 @@ import { hasWholeBody, isMachineReadable, print } from './lib/output/output.js'
 import { PERSON } from './lib/output/person.js'
 import { showPassword } from './lib/prompts/inputs.js'
 import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/settings/configfile.js'
+import { containerCommand } from './lib/texts/commandline.js'
 import { colors, hasColor, tell, write } from './lib/terminal/terminal.js'
 import { gather, type Flags, type Gathered } from './setupprompts.js'
 
@@ -66,7 +67,7 @@ function givenFlags(command: Command): Record<string, string | undefined> {
 }
 
 /** Whether there is no site yet: no SQLite file, or a PostgreSQL database without our tables. */
-async function isMissing(config: Config): Promise<boolean> {
+export async function isMissing(config: Config): Promise<boolean> {
   const file = databaseFile(config.get('database.url') ?? '')
   if (file !== undefined) return !existsSync(file)
   const { schemaOf } = await import('../app/schema.js')
@@ -208,7 +209,7 @@ async function finish(
     flags.dryRun ? 'Would set up the site.' : `${green('✓')} The site is set up.`,
     `  ${dim('owner   ')}${name} <${email}>, user name ${username}`,
     ...facts.map((fact) => `  ${fact}`),
-    `  next    feedbackctl serve`,
+    `  next    ${containerCommand(terminal.env, 'restart') ?? 'feedbackctl serve'}`,
   ]
   await write(terminal, `${lines.join('\n')}\n`)
 }

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { redactedUrl } from '../../../core/addresses.js'
 
 const SECRET_OPTIONS = ['--password', '--secret', '--token', '--server', '--mail-url', '--database-url']
@@ -59,3 +60,13 @@ const holdsNoPassword = (option: string, value: string): boolean =>
 
 export const shellQuoted = (arg: string): string =>
   /^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`
+
+/**
+ * A command of the container engine for the container that this process is in: `docker restart 3f2a…`. Undefined outside.
+ * Engines and images set `container` to their name; the name of the host is then the id of the container.
+ */
+export const containerCommand = (
+  { container }: Record<string, string | undefined>,
+  words: string,
+): string | undefined =>
+  container ? `${container === 'podman' ? 'podman' : 'docker'} ${words} ${hostname()}` : undefined
