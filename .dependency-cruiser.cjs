@@ -102,7 +102,11 @@ module.exports = {
       ['core', 'db', 'mail', 'service', 'jobs', 'backup', 'config', 'secret', 'marker'],
       'app opens a site. Neither a server nor a command is known there.',
     ),
-    onlyImports('metrics', ['core', 'http'], 'metrics imports core and http only.'),
+    onlyImports(
+      'metrics',
+      ['core', 'db', 'service', 'jobs', 'http'],
+      'metrics looks at what a server is made of, but for its pages.',
+    ),
     onlyImports('process', [], 'process imports nothing of ours: the launcher loads what was built.'),
     onlyImports(
       'cli',

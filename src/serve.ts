@@ -17,9 +17,11 @@ import { jobsOf } from './jobs/index.js'
 import { absent, presence, type Presence } from './jobs/presence.js'
 import { startJobs } from './jobs/runner.js'
 import { sealRest } from './jobs/seals.js'
+import type { Family } from './metrics/family.js'
 import { limitHeapGrowth } from './process/heap.js'
 import { operations } from './service/index.js'
 import { Limits } from './service/lib/limits.js'
+import { SiteNumbers } from './service/lib/numbers.js'
 import { RequestLimit } from './service/lib/requests.js'
 import { assertSecretFits } from './service/lib/tokens.js'
 import { keepProgram } from './process/program.js'
@@ -37,6 +39,8 @@ export interface Daemon {
   stop(this: void, seconds: number): Promise<void>
   /** The same, but new connections are answered with 503 until maintenance is over. */
   beginMaintenance(this: void, seconds: number): Promise<Standby>
+  /** What it has counted, and how the site is. */
+  measure(this: void): Promise<Family[]>
 }
 
 /** Answers with 503 in place of a server during maintenance. */
@@ -95,7 +99,8 @@ export async function startDaemon(
   log: Log,
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
-  const site = { ...app.base, backups: backupWork, ping: app.ping, cache: app.cache, limits: new Limits(rates) }
+  const limits = new Limits(rates)
+  const site = { ...app.base, backups: backupWork, ping: app.ping, cache: app.cache, limits }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
   const server = await buildServer(operations, site, log, {
@@ -138,9 +143,11 @@ export async function startDaemon(
     server.server.close() // Fastify leaves a server open that it does not let listen
     undoHeapLimit()
   }
+  const measured = { database: app, numbers: new SiteNumbers(site), limits, requests, jobs }
   return {
     url,
     listener,
+    measure: async () => (await import('./metrics/site.js')).measureSite(measured),
     maintenanceRequested: untilRequested(app, isStopped.signal),
     log: server.log,
     async stop(seconds) {

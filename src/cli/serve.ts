@@ -111,9 +111,10 @@ async function runServer(
   let standby: Standby | undefined
   for (let round = 1; !running.isEnding; round++) {
     const app = await onceThere(logger, () =>
-      openSite(cli, { config, logger, migrate, isFirst: worker === undefined && round === 1 }),
+      openSite(cli, { config, logger, migrate, meter, isFirst: worker === undefined && round === 1 }),
     )
     const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
+    meter?.open(daemon.measure)
     running.stop = daemon.stop
     standby?.stop()
     if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
@@ -126,6 +127,7 @@ async function runServer(
     logger.info(MAINTENANCE)
     listener = daemon.listener
     standby = await daemon.beginMaintenance(seconds)
+    await meter?.close()
     await cli.close()
     running.stop = async () => listener?.close()
     await standby.over
@@ -140,10 +142,16 @@ const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade
 /** Opens the database, and first makes the owner of a site that has none, if the settings say who it is. */
 async function openSite(
   cli: Cli,
-  { config, logger, migrate, isFirst }: Pick<ServeOptions, 'config' | 'migrate'> & { logger: Logger; isFirst: boolean },
+  {
+    config,
+    logger,
+    migrate,
+    isFirst,
+    meter,
+  }: Pick<ServeOptions, 'config' | 'migrate'> & { logger: Logger; isFirst: boolean; meter?: Meter | undefined },
 ): Promise<App> {
   const isNew = isFirst && config.get('setup.email') !== undefined && (await isMissing(config))
-  const app = await cli.open(openingOf(logger, migrate || isNew))
+  const app = await cli.open({ ...openingOf(logger, migrate || isNew), trace: meter?.trace })
   if (isFirst) await makeFirstOwner(app, config, logger)
   return app
 }

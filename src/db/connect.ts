@@ -8,6 +8,15 @@ import { isCollision } from './dialect.js'
 import type { Db } from './tables.js'
 import type { Trace } from './trace.js'
 
+/** What a connected process has counted, and has now. */
+interface Measures {
+  commits: number
+  /** Bytes of the write-ahead log of SQLite. */
+  logBytes?: number
+  /** Of the pool of PostgreSQL: connections, and who waits for one. */
+  connections?: { busy: number; idle: number; waiting: number }
+}
+
 /** An open database. */
 export interface Database {
   db: Db
@@ -16,6 +25,7 @@ export interface Database {
   /** Rejects when the database does not answer soon, or takes no writes. */
   ping(this: void): Promise<void>
   close(this: void): Promise<void>
+  measure(this: void): Measures
 }
 
 interface Options {
@@ -43,13 +53,14 @@ export async function openDatabase(
   { staleness = STALENESS, prepare = true, timeout, verify = false, trace }: Options = {},
 ): Promise<Database> {
   const invalidation = new Invalidation()
-  const { engine, source, ping } = await open(url, invalidation, { staleness, prepare, timeout, trace })
+  const { engine, source, ping, measure } = await open(url, invalidation, { staleness, prepare, timeout, trace })
   const db = engine.database(engine.executor)
   return {
     db,
     cache: new QueryCache(engine, invalidation, source, { verify }),
     ping: ping ?? (async () => void (await sql`select 1`.execute(db))),
     close: async () => void (await Promise.all([source.close(), db.destroy()])),
+    measure,
   }
 }
 
@@ -60,6 +71,7 @@ interface Opened {
   engine: Engine
   source: RevisionSource
   ping?(this: void): Promise<void>
+  measure(this: void): Measures
 }
 
 async function open(

@@ -17,6 +17,15 @@ export async function countDue(db: Db, kind: DeliveryKind): Promise<number> {
   return count
 }
 
+/** How many of a kind are still to be sent, and when the oldest of them was queued. */
+export const waitingDeliveries = (db: Db, kind: DeliveryKind): Promise<{ waiting: number; oldest: string | null }> =>
+  db
+    .selectFrom('deliveries')
+    .select((eb) => [eb.fn.countAll<number>().as('waiting'), eb.fn.min<string | null>('createdAt').as('oldest')])
+    .where('kind', '=', kind)
+    .where('dueAt', 'is not', null)
+    .executeTakeFirstOrThrow()
+
 /** ISO times. After these limits no lease and no delay of the kind ends, unless the clock went back since. */
 export interface Moment {
   kind: DeliveryKind

@@ -40,6 +40,9 @@ export interface Job {
 export interface Jobs {
   /** Aborts running jobs, and waits at most this many seconds for them to end. */
   stop(seconds: number): Promise<void>
+  /** When each job last ended well or had nothing to do, and how many runs failed. */
+  successes: ReadonlyMap<string, Date>
+  failures: ReadonlyMap<string, number>
 }
 
 /** Runs each job in its own loop until `stop`. The caller closes the database. */
@@ -47,8 +50,14 @@ export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_
   const stopping = new AbortController()
   setMaxListeners(jobs.length + 1, stopping.signal) // each loop waits for it
   const repeats = new Repeats(() => site.log)
-  const loops = Promise.all(jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff, repeats })))
+  const successes = new Map<string, Date>()
+  const failures = new Map<string, number>()
+  const loops = Promise.all(
+    jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff, repeats, successes, failures })),
+  )
   return {
+    successes,
+    failures,
     async stop(seconds) {
       stopping.abort()
       await Promise.race([loops, sleep(seconds * 1000, undefined, { ref: false })])
@@ -60,20 +69,29 @@ interface LoopOptions {
   stopping: AbortSignal
   backOff: number
   repeats: Repeats
+  successes: Map<string, Date>
+  failures: Map<string, number>
 }
 
-async function loop(job: Job, site: Site, { stopping, backOff, repeats }: LoopOptions): Promise<void> {
+async function loop(
+  job: Job,
+  site: Site,
+  { stopping, backOff, repeats, successes, failures }: LoopOptions,
+): Promise<void> {
   const lease = job.exclusive ? leaseOf(job.name, { ...site, stopping }) : undefined
   while (!stopping.aborted) {
     let wait = job.every
     let signal: AbortSignal | undefined
     try {
-      if (!job.isDue || (await job.isDue(site))) signal = lease ? await lease.acquire() : stopping
+      const isDue = !job.isDue || (await job.isDue(site))
+      if (isDue) signal = lease ? await lease.acquire() : stopping
       if (signal && !signal.aborted && (await job.run({ ...site, signal })) === 'more') wait = 0
+      if (!isDue || signal) successes.set(job.name, site.now()) // otherwise another process runs it
     } catch (error) {
       if (!signal?.aborted || (error as Error).name !== 'AbortError') {
         const known = error instanceof AppError ? error : serverError(error)
         repeats.report(known, job.name, { job: job.name }, 'a job failed, and will be tried again')
+        failures.set(job.name, (failures.get(job.name) ?? 0) + 1)
         wait = backOff
       }
     } finally {

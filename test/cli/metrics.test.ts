@@ -1,4 +1,7 @@
+import { readFileSync, renameSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { checkIds } from '../../src/doctor/index.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { engines } from '../support/site.js'
@@ -85,6 +88,55 @@ describe.each(engines)('metrics.listen on %s', (engine) => {
     expect((await server.stop()).code).toBe(0)
   })
 
+  it('shows the site, its database and its jobs, in 60 series at most', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const { url, read, server } = await start(machine, '--backup-every 1d')
+    const post = (path: string, body: object, token = '') =>
+      fetch(`${url}/api/v1${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(token !== '' && { authorization: `Bearer ${token}` }) },
+        body: JSON.stringify(body),
+      })
+    await fetch(`${url}/healthz`)
+    await expect.poll(async () => (await read()).get('feedbackctl_backup_newest_timestamp_seconds{}')).toBeDefined()
+    const idle = await read()
+    expect(idle.size).toBeLessThanOrEqual(60)
+    const email = 'ada@example.org'
+    for (let count = 0; count < 3; count++)
+      expect((await post('/auth/login', { email, password: 'wrong password' })).status).toBe(403)
+    const signedIn = await post('/auth/login', { email, password: 'correct horse battery' })
+    const token = ((await signedIn.json()) as { user: { authToken: string } }).user.authToken
+    const created = await post('/boards', { name: 'Ideas' }, token)
+    const { boardId } = ((await created.json()) as { board: { boardId: string } }).board
+    for (let count = 0; count < 3; count++) await post('/posts', { boardId, title: `Post ${count}` }, token)
+    const found = await read()
+    expect(found.get('feedbackctl_database_up{}')).toBe(1)
+    expect(found.get('feedbackctl_people{}')).toBe(1)
+    expect(found.get('feedbackctl_posts{}')).toBe(3)
+    expect(found.get('feedbackctl_sign_in_failures_total{}')).toBe(3)
+    for (const name of ['database_commits', 'database_queries', 'database_query_seconds']) {
+      const key = `feedbackctl_${name}_total{}`
+      expect(found.get(key)).toBeGreaterThan(idle.get(key) ?? Infinity)
+    }
+    const jobs = [...found].filter(([key]) => key.startsWith('feedbackctl_job_last_success_timestamp_seconds'))
+    expect(jobs.length).toBeGreaterThan(5)
+    for (const [, at] of jobs) expect(Math.abs(at - Date.now() / 1000)).toBeLessThan(300)
+    expect((await server.stop()).code).toBe(0)
+  })
+
+  it('counts what limits refuse', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const env = { FEEDBACKCTL_TRUST_PROXY: 'loopback', FEEDBACKCTL_LIMITS_REQUESTS: '5/1h' }
+    const { url, read } = await start(machine, '', env)
+    for (let count = 0; count < 7; count++)
+      await (await fetch(`${url}/healthz`, { headers: { 'x-forwarded-for': '203.0.113.7' } })).text()
+    const found = await read()
+    expect(found.get('feedbackctl_limits_hit_total{limit="requests"}')).toBe(2)
+    expect(found.get('feedbackctl_http_requests_total{operation="refused",surface="other",status="4xx",cache="none"}')).toBe(2) // prettier-ignore
+  })
+
   it('adds up what the workers count, and keeps what one counted that was killed', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()
@@ -156,4 +208,46 @@ describe('the port of the metrics', () => {
     expect(found.size).toBe(size)
     expect(found.get('feedbackctl_http_requests_total{operation="unmatched",surface="other",status="4xx",cache="none"}')).toBe(2001) // prettier-ignore
   })
+})
+
+it('answers while the database is away', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const { read } = await start(machine)
+  const up = async () => (await read()).get('feedbackctl_database_up{}')
+  expect(await up()).toBe(1)
+  const file = machine.databaseUrl.slice('sqlite:'.length)
+  renameSync(file, `${file}.away`)
+  await expect.poll(up).toBe(0)
+  const away = await read()
+  expect([away.has('feedbackctl_people{}'), away.has('process_cpu_seconds_total{}')]).toEqual([false, true])
+  renameSync(`${file}.away`, file)
+  await expect.poll(up).toBe(1)
+})
+
+it('docs/alerts.yaml, docs/grafana.json and docs/operating.md name metrics that there are', async () => {
+  const names = new Set<string>()
+  for (const engine of engines) {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const { metrics, server } = await start(machine)
+    await fetch(metrics)
+    const { text } = await scrape(metrics)
+    for (const [, name = '', type] of text.matchAll(/^# TYPE (\S+) (\w+)$/gm))
+      for (const suffix of type === 'histogram' ? ['', '_bucket', '_sum', '_count'] : ['']) names.add(name + suffix)
+    await server.stop()
+  }
+  const read = (file: string) => readFileSync(`docs/${file}`, 'utf8')
+  for (const file of ['alerts.yaml', 'grafana.json', 'operating.md']) {
+    const used = new Set([...read(file).matchAll(/\b(?:feedbackctl|process|nodejs)_[a-z_]+/g)].map(([name]) => name))
+    expect(used.size).toBeGreaterThan(5)
+    expect([...used].filter((name) => !names.has(name))).toEqual([])
+  }
+  expect([...names].filter((name) => !read('operating.md').includes(`\`${name}\``) && !/_(bucket|sum|count)$/.test(name))).toEqual([]) // prettier-ignore
+  const { groups } = parse(read('alerts.yaml')) as {
+    groups: { rules: { alert: string; labels: { check: string } }[] }[]
+  }
+  const rules = groups.flatMap((group) => group.rules)
+  expect(rules).toHaveLength(8)
+  expect(rules.filter(({ labels }) => !(checkIds as string[]).includes(labels.check))).toEqual([])
 })

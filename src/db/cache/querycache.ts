@@ -89,6 +89,10 @@ export class QueryCache {
     dispose: evict,
   })
 
+  /** Queries that were answered from the cache, and those that had to run. */
+  hits = 0
+  misses = 0
+
   constructor(engine: Engine, invalidation: Invalidation, source: RevisionSource, { verify = false } = {}) {
     this.#engine = engine
     this.#invalidation = invalidation
@@ -130,7 +134,11 @@ export class QueryCache {
     if (!known) return undefined
     const key = `${known.id} ${JSON.stringify(query.parameters)}`
     const entry = this.#entries.get(key) ?? new Entry(key, query, known.topics)
-    if (!this.isCurrent(entry)) return { ...(await this.refresh(entry, executor)), entry }
+    if (!this.isCurrent(entry)) {
+      this.misses++
+      return { ...(await this.refresh(entry, executor)), entry }
+    }
+    this.hits++
     const { rows, version } = entry
     if (this.#verify) await this.#assertSame(entry)
     return { rows, version, entry }

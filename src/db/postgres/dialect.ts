@@ -34,6 +34,7 @@ interface Opened {
   engine: Engine
   source: RevisionSource
   ping(this: void): Promise<void>
+  measure(this: void): ReturnType<PoolDriver['measure']>
 }
 
 export function openPostgres(url: string, invalidation: Invalidation, options: Options): Opened {
@@ -59,6 +60,7 @@ export function openPostgres(url: string, invalidation: Invalidation, options: O
     engine: { driver, adapter, compiler, executor, database, deadline: () => driver.deadline(), executorUntil },
     source: { ...source, isAway },
     ping: () => driver.ping(),
+    measure: () => driver.measure(),
   }
 }
 

@@ -40,6 +40,7 @@ export class PoolDriver implements Driver {
   #isFailing = false
   #isPinging = false
   #pingedAt = -Infinity
+  #commits = 0
 
   constructor(url: string, options: Options) {
     this.#url = url
@@ -148,6 +149,7 @@ export class PoolDriver implements Driver {
   async commitTransaction(connection: PoolConnection): Promise<void> {
     try {
       await connection.run('commit')
+      this.#commits++
     } finally {
       this.#options.committed()
     }
@@ -171,6 +173,11 @@ export class PoolDriver implements Driver {
     } finally {
       connection.release(false)
     }
+  }
+
+  measure() {
+    const { totalCount, idleCount: idle, waitingCount: waiting } = this.#pool
+    return { commits: this.#commits, connections: { busy: totalCount - idle, idle, waiting } }
   }
 
   async destroy(): Promise<void> {

@@ -78,3 +78,14 @@ async function countLed(db: Db, conditions: Conditions): Promise<Count> {
   const isCapped = looked > MOST_FOUND
   return { total: isCapped && last === oldest ? total - 1 : total, isCapped }
 }
+
+/** The votes of the posts with these numbers, with those of imports. */
+export async function votesBetween(db: Db, after: number, until: number): Promise<number> {
+  const row = await db
+    .selectFrom('posts')
+    .select((eb) => eb.fn.sum<number | null>('votesCount').as('votes'))
+    .where('number', '>', after)
+    .where('number', '<=', until)
+    .executeTakeFirst()
+  return row?.votes ?? 0
+}

@@ -26,7 +26,12 @@ export function openFile(
   file: string,
   invalidation: Invalidation,
   trace?: Trace,
-): { engine: Engine; source: RevisionSource; ping: () => Promise<void> } {
+): {
+  engine: Engine
+  source: RevisionSource
+  ping: () => Promise<void>
+  measure: () => { commits: number; logBytes: number }
+} {
   const driver = new FileDriver(file)
   if (trace) traceFile(driver, trace)
   const [adapter, compiler] = [new FileAdapter(), new StablePlanCompiler()]
@@ -42,6 +47,7 @@ export function openFile(
     engine: { driver, adapter, compiler, executor, database },
     source: fileRevisions(driver, invalidation),
     ping: () => driver.ping(),
+    measure: () => ({ commits: driver.written, logBytes: driver.logBytes }),
   }
 }
 

@@ -25,6 +25,7 @@ export class FileDriver implements Driver {
   #lookedAt = 0
   #triedAt = -Infinity
   #files = 0
+  #written = 0
 
   constructor(file: string) {
     this.#file = file
@@ -131,6 +132,16 @@ export class FileDriver implements Driver {
     return this.#commit.commits
   }
 
+  /** Commits of this process that wrote something. */
+  get written(): number {
+    return this.#written
+  }
+
+  /** Size of the write-ahead log when the file was last looked at. */
+  get logBytes(): number {
+    return this.#writer?.logSize ?? 0
+  }
+
   /** Changes with each commit of another process. */
   get version(): number {
     this.#look()
@@ -212,6 +223,7 @@ export class FileDriver implements Driver {
     const { loss } = handle
     if (loss) throw lost(this.#file, loss)
     if (writes === 0) return
+    this.#written++
     this.#checkpointer.count(writes)
     this.#checkpointer.watch(handle.logSize)
     if (handle.failure && !isDamage(handle.failure)) handle.failure = undefined

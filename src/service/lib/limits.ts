@@ -33,6 +33,9 @@ export class Limits implements Limiter {
   readonly #running = new Map<string, Running>()
   /** How many have ended. */
   #ended = 0
+  /** How often each limit refused, and how often what it counts failed, whether or not it is off. */
+  readonly refused = new Map<LimitName, number>()
+  readonly failed = new Map<LimitName, number>()
 
   constructor(rates: Rates) {
     this.#rates = rates
@@ -46,12 +49,12 @@ export class Limits implements Limiter {
     weight = 1,
   ): Promise<T> {
     const counters = this.#countersOf(name, ctx, account)
-    if (counters.length === 0) return work()
+    if (counters.length === 0) return this.#noting(name, work)
     const known = knownKey(name, ctx, account)
     const used = await this.#admit(name, ctx, counters, { known, weight })
     const { failures, successes = false } = LIMITS[name]
     try {
-      const result = await work()
+      const result = await this.#noting(name, work)
       if (successes && !ctx.dryRun) await this.#count(name, ctx, counters, weight)
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
@@ -62,6 +65,16 @@ export class Limits implements Limiter {
       throw error
     } finally {
       for (const { key } of counters) this.#leave(key, weight)
+    }
+  }
+
+  /** Runs the work, and counts a failure for the metrics. */
+  async #noting<T>(name: LimitName, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof AppError && LIMITS[name].failures.includes(error.code)) increment(this.failed, name)
+      throw error
     }
   }
 
@@ -127,6 +140,7 @@ export class Limits implements Limiter {
       const refusal = this.#refusalBy(name, applying, { used, now, weight })
       if (refusal) {
         if (waited !== undefined) this.#wake(waited, Infinity) // they find the same
+        increment(this.refused, name)
         throw refusal
       }
       const busy = applying.find(
@@ -189,6 +203,9 @@ export class Limits implements Limiter {
     )
   }
 }
+
+const increment = (counts: Map<LimitName, number>, name: LimitName): void =>
+  void counts.set(name, (counts.get(name) ?? 0) + 1)
 
 function isNew({ actor, newFor, now }: Context): boolean {
   if (actor.joinedAt === undefined || newFor === undefined || newFor === null) return false

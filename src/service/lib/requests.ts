@@ -44,6 +44,8 @@ export class RequestLimit {
   readonly #sent = new LRUCache<string, Sent>({ maxSize: MAX_CLIENTS, sizeCalculation: () => 1 })
   readonly #busy = new Map<string, Sent>()
   #isSharing = false
+  /** Requests that were refused. */
+  refused = 0
 
   constructor(rate: Rate, site: { db: Db; now: () => Date }) {
     this.#rate = rate
@@ -62,8 +64,10 @@ export class RequestLimit {
       this.#sent.set(client, sent)
     }
     sent.requests++
-    if (sent.requests > points)
+    if (sent.requests > points) {
+      this.refused++
       return { seconds: Math.ceil((sent.until - now) / 1000), isFirst: sent.requests === points + 1 }
+    }
     sent.unshared++
     if (sent.requests >= points * BUSY) this.#share(client, sent)
     return undefined

@@ -7,7 +7,7 @@ import type { Meter } from '../../../metrics/meter.js'
 import { isLoopback } from '../../../service/lib/clients.js'
 
 /** Milliseconds that a scrape waits for the workers. Prometheus waits ten seconds. */
-const WORKERS_MS = 2000
+const WORKERS_MS = 4000
 
 /** Asks all workers, and waits this many milliseconds for their answers. Undefined where none was started yet. */
 type Ask = (ms: number) => Promise<ReadonlyMap<number, unknown>> | undefined
