@@ -3,6 +3,7 @@ import path from 'node:path'
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
 import { EXIT_CODES, topics } from '../src/cli/help.js'
+import { unitOf } from '../src/cli/serviceunit.js'
 import { branches } from '../src/cli/tree.js'
 import { secondsOf } from '../src/core/durations.js'
 import { AppError, errorCodes, statusOf, type ErrorCode } from '../src/core/errors.js'
@@ -60,7 +61,7 @@ it('every error code has a meaning, and every exit code is listed', () => {
 })
 
 it('the systemd unit restarts the server for as long as it takes, and does not cut its shutdown short', () => {
-  const unit = /```ini\n([^]*?)```/.exec(readFileSync(path.join(ROOT, 'README.md'), 'utf8'))?.[1] ?? ''
+  const unit = unitOf({ name: 'feedbackctl', isUsers: false, program: ['feedbackctl'], config: undefined })
   const lines = Object.fromEntries(unit.split('\n').map((line) => line.split(/=(.*)/)))
   expect(lines).toMatchObject({ StartLimitIntervalSec: '0', Restart: 'always', RestartPreventExitStatus: '78' })
   const graces = 5 + 5 // of a worker, and of the process that waits for workers

@@ -160,6 +160,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./serve.js'),
   },
   {
+    name: 'service',
+    summary: 'Run the server as a service of systemd',
+    group: OPERATION,
+    load: () => import('./service.js'),
+  },
+  {
     name: 'status',
     summary: 'Show which site this is and who serves it',
     group: OPERATION,

@@ -17,5 +17,8 @@ export async function installedVersion(): Promise<string | undefined> {
   }
 }
 
+/** What starts the program. */
+export const programFile = path.join(root, 'bin/feedbackctl.js')
+
 /** The folder of the documents, which are part of the package. */
 export const documents = path.join(root, 'docs')

@@ -1,0 +1,212 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { Option, type Command } from 'commander'
+import { AppError } from '../core/errors.js'
+import { whyNotWritten } from '../core/filecauses.js'
+import type { Cli } from './lib/connection/session.js'
+import { setFixes } from './lib/errors/fixes.js'
+import { explain } from './lib/flags/helptext.js'
+import { print, type OutputFlags } from './lib/output/output.js'
+import { withFields } from './lib/output/rowfields.js'
+import type { Column } from './lib/output/table.js'
+import { tellPlan } from './lib/prompts/dryrun.js'
+import { confirm } from './lib/prompts/prompts.js'
+import { say, tell, write, type Terminal } from './lib/terminal/terminal.js'
+import { unitOf } from './serviceunit.js'
+import { programFile } from './version.js'
+
+interface Flags extends OutputFlags {
+  name: string
+  user?: true
+  dryRun?: boolean
+  yes?: boolean
+  input?: boolean
+}
+
+/** Where the files of a service are, and what asks systemd about it. */
+interface Place {
+  name: string
+  isUsers: boolean
+  needsRoot: boolean
+  unit: string
+  config: string
+  /** The folder of the data, in words. */
+  data: string
+  text: string
+  systemctl(this: void, ...args: string[]): Promise<string>
+}
+
+interface State {
+  name: string
+  unit: string
+  active: string
+  enabled: string
+}
+
+const STATE: (keyof State)[] = ['name', 'unit', 'active', 'enabled']
+const columns: Column<State>[] = [
+  { head: 'NAME', field: 'name', text: ({ name }) => name, drop: 0 },
+  { head: 'ACTIVE', field: 'active', text: ({ active }) => active, drop: 0 },
+  { head: 'ENABLED', field: 'enabled', text: ({ enabled }) => enabled, drop: 0 },
+  { head: 'UNIT', field: 'unit', text: ({ unit }) => unit, drop: 1, whole: true },
+]
+
+export function register(group: Command, cli: Cli): void {
+  const { terminal } = cli
+  const withPlace = (command: Command) =>
+    command
+      .addOption(new Option('--name <name>', 'name of the service').default('feedbackctl'))
+      .option('--user', 'a service of this user, which ends when they have signed out')
+  const flagsOf = (command: Command) => command.optsWithGlobals<Flags>()
+
+  const printing = withPlace(explain(group.command('print').description('Print the systemd unit of a server'), {
+    own: true,
+    examples: ['service print', 'service print --name ideas > /etc/systemd/system/ideas.service'],
+  })) // prettier-ignore
+  printing.action(async () => write(terminal, placeOf(terminal, flagsOf(printing)).text))
+
+  const installing = withPlace(explain(group.command('install').description('Install a server as a service, and start it'), {
+    own: true,
+    examples: ['service install', 'service install --name ideas --dry-run', 'service install --user'],
+    notes: [
+      'It writes the unit, and a configuration file if there is none, and starts the server now and with the machine. Run again, it updates the unit, as after an upgrade.',
+    ],
+  })) // prettier-ignore
+  setFixes(installing, { OUTPUT_FAILED: ['service install --dry-run'] })
+  installing.option('--dry-run', 'show what would be done, but change nothing').action(async () => {
+    const flags = flagsOf(installing)
+    const place = placeOf(terminal, flags)
+    const steps = installation(place)
+    if (flags.dryRun) return tellPlan(terminal, steps.map(({ does }) => does)) // prettier-ignore
+    await assertSystemd(place)
+    for (const { run } of steps) await run()
+    tell(terminal, `The service ${place.name} is installed and runs. Its settings are in ${place.config}, its data is in ${place.data}. For a new site, make the owner:`) // prettier-ignore
+    say(
+      terminal,
+      `  feedbackctl setup${place.isUsers ? '' : ` --data-dir /var/lib/${place.name}`} --config ${place.config}`,
+    )
+  })
+
+  const uninstalling = withPlace(explain(group.command('uninstall').description('Stop a service and remove its unit. Its data and settings stay'), {
+    own: true,
+    examples: ['service uninstall', 'service uninstall --name ideas --yes'],
+  })) // prettier-ignore
+  setFixes(uninstalling, { NOT_FOUND: ['service install'], OUTPUT_FAILED: ['service uninstall --dry-run'] })
+  uninstalling
+    .option('--dry-run', 'show what would be done, but change nothing')
+    .option('-y, --yes', 'skip the confirmation prompt')
+    .action(async () => {
+      const flags = flagsOf(uninstalling)
+      const place = placeOf(terminal, flags)
+      assertInstalled(place)
+      const steps = removal(place)
+      if (flags.dryRun) return tellPlan(terminal, steps.map(({ does }) => does)) // prettier-ignore
+      await assertSystemd(place)
+      if (!flags.yes)
+        await confirm(terminal, flags, `Stop the service ${place.name} and remove its unit? Its data stays.`)
+      for (const { run } of steps) await run()
+      tell(terminal, `The service ${place.name} is removed. Its settings stay in ${place.config}, its data in ${place.data}.`) // prettier-ignore
+    })
+
+  const showing = withPlace(explain(withFields(group.command('status').description('Show whether a service is installed and runs'), STATE), {
+    own: true,
+    examples: ['service status', 'service status --name ideas --json'],
+  })) // prettier-ignore
+  setFixes(showing, { NOT_FOUND: ['service install'] })
+  showing.action(async () => {
+    const flags = flagsOf(showing)
+    const place = placeOf(terminal, flags)
+    assertInstalled(place)
+    const text = await place.systemctl('show', place.name, '--property=ActiveState,UnitFileState')
+    const value = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] || 'unknown'
+    const row = { name: place.name, unit: place.unit, active: value('ActiveState'), enabled: value('UnitFileState') }
+    await print(terminal, flags, { body: row, rows: [row], columns, id: ({ name }) => name, single: true })
+  })
+}
+
+function placeOf({ env }: Terminal, { name, user }: Flags): Place {
+  if (!/^[a-z][a-z0-9-]{0,49}$/.test(name))
+    throw new AppError('USAGE', `--name must be a lower-case letter, and then letters, digits and hyphens, at most 50; ${JSON.stringify(name.slice(0, 100))} is not.`) // prettier-ignore
+  const isUsers = user === true
+  const root = env.FEEDBACKCTL_TEST_ROOT ?? ''
+  const home = env.XDG_CONFIG_HOME ?? path.join(env.HOME ?? '', '.config')
+  const config = path.join(isUsers ? home : `${root}/etc`, name, 'config.toml')
+  const isFound = name === 'feedbackctl' // loadConfig reads this file without being told
+  return {
+    name,
+    isUsers,
+    needsRoot: !isUsers && root === '' && process.getuid?.() !== 0,
+    unit: isUsers ? path.join(home, 'systemd/user', `${name}.service`) : `${root}/etc/systemd/system/${name}.service`,
+    config,
+    data: isUsers ? 'the folder that "feedbackctl config get data.dir" prints' : `/var/lib/${name}`,
+    text: unitOf({ name, isUsers, program: [process.execPath, programFile], config: isFound ? undefined : config }),
+    systemctl: (...args) => systemctl(env, isUsers ? ['--user', ...args] : args),
+  }
+}
+
+function systemctl(env: Terminal['env'], args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile('systemctl', args, { env }, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout)
+      const said = stderr.trim().split('\n')[0] || error.message
+      reject(
+        error.code === 'ENOENT'
+          ? new AppError('USAGE', 'There is no systemd on this machine: no program systemctl. Run "feedbackctl serve" by what starts programs here, or in a container.') // prettier-ignore
+          : new AppError('OUTPUT_FAILED', `systemctl ${args.join(' ')} failed: ${said}`, { cause: error }),
+      )
+    })
+  })
+}
+
+/** Before anything is written. */
+async function assertSystemd({ systemctl: ask, needsRoot, unit }: Place): Promise<void> {
+  await ask('--version')
+  if (!needsRoot) return
+  throw new AppError('USAGE', `Only root can change ${unit}. Run this command with sudo, or with --user for a service of your own.`) // prettier-ignore
+}
+
+function assertInstalled({ unit, name }: Place): void {
+  if (!existsSync(unit)) throw new AppError('NOT_FOUND', `There is no service ${name}: ${unit} does not exist.`)
+}
+
+interface Step {
+  /** As in `Would …`. */
+  does: string
+  run(this: void): unknown
+}
+
+function installation({ name, unit, config, text, systemctl: ask }: Place): Step[] {
+  const before = existsSync(unit) ? readFileSync(unit, 'utf8') : undefined
+  const run = (...args: string[]): Step => ({ does: `run systemctl ${args.join(' ')}`, run: () => ask(...args) })
+  return [
+    ...(before === text ? [] : [{ does: `write ${unit}`, run: () => put(unit, text) }]),
+    ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, SETTINGS) }]),
+    ...(before === text ? [] : [run('daemon-reload')]),
+    run('enable', '--now', name),
+    // It runs with the unit that was there before
+    ...(before === undefined || before === text ? [] : [run('try-restart', name)]),
+  ]
+}
+
+const removal = ({ name, unit, systemctl: ask }: Place): Step[] => [
+  { does: `run systemctl disable --now ${name}`, run: () => ask('disable', '--now', name) },
+  { does: `remove ${unit}`, run: () => rmSync(unit) },
+  { does: 'run systemctl daemon-reload', run: () => ask('daemon-reload') },
+]
+
+const SETTINGS = `# Everybody on this machine can read this file: secrets belong into credentials of the unit.
+# "feedbackctl config list" shows all settings.
+listen = "127.0.0.1:8000"
+# site.url = "https://feedback.example.org"
+# trust-proxy = "loopback"
+`
+
+function put(file: string, text: string): void {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 })
+    writeFileSync(file, text, { mode: 0o644 })
+  } catch (error) {
+    throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${whyNotWritten(error)}.`, { cause: error })
+  }
+}

@@ -1,0 +1,72 @@
+/** What a unit is made of. */
+export interface Service {
+  name: string
+  /** Of the user who runs the command, and not of the machine. */
+  isUsers: boolean
+  /** The words that start the program. */
+  program: readonly string[]
+  /** The configuration file, where it is not one that the program finds by itself. */
+  config: string | undefined
+}
+
+/** Of any service. What is not here would break the program: V8 writes and runs code, and the network is its work. */
+const HARDENED = `NoNewPrivileges=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+SystemCallArchitectures=native
+UMask=0077`
+
+/** Needs the rights of root, or a user of its own. */
+const OF_MACHINE = `CapabilityBoundingSet=
+ProtectSystem=strict
+ProtectHome=yes
+ProtectProc=invisible
+ProcSubset=pid
+ProtectClock=yes
+ProtectHostname=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateUsers=yes
+RemoveIPC=yes
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+SystemCallErrorNumber=EPERM`
+
+/** The systemd unit of a service. */
+export const unitOf = ({ name, isUsers, program, config }: Service): string => `[Unit]
+Description=feedbackctl${name === 'feedbackctl' ? '' : ` (${name})`}
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+ExecStart=${program.map(quoted).join(' ')} serve
+${config === undefined ? '' : `Environment=FEEDBACKCTL_CONFIG=${config}\n`}${isUsers ? '' : ownUser(name)}Restart=always
+RestartSec=2
+RestartPreventExitStatus=78
+TimeoutStopSec=40
+${HARDENED}
+${isUsers ? '' : `${OF_MACHINE}\n`}
+[Install]
+WantedBy=${isUsers ? 'default.target' : 'multi-user.target'}
+`
+
+const ownUser = (name: string): string => `DynamicUser=yes
+StateDirectory=${name}
+StateDirectoryMode=0700
+# A secret is a file that only root can read, under the name of its setting:
+# LoadCredential=mail.url:/etc/${name}/mail.url
+`
+
+/** As systemd reads a word: % and $ begin what it replaces. */
+const quoted = (word: string): string => {
+  const plain = word.replaceAll('%', '%%').replaceAll('$', '$$$$')
+  return /^[\w@%+=:,./-]+$/.test(plain) ? plain : `"${plain.replaceAll(/["\\]/g, (each) => `\\${each}`)}"`
+}

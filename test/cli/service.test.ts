@@ -1,0 +1,119 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { makeMachine } from '../support/cli.js'
+
+/** A machine whose /etc is in a folder, and whose systemctl writes down how it was called. */
+async function withSystemd({ fails = '' } = {}) {
+  const machine = await makeMachine('sqlite')
+  const root = path.join(machine.folder, 'root')
+  const calls = path.join(machine.folder, 'calls')
+  const bin = path.join(machine.folder, 'bin')
+  mkdirSync(bin)
+  const systemctl = `#!/bin/sh
+echo "$*" >> ${calls}
+case "$*" in *"${fails || 'nothing'}"*) echo "Failed to do that." >&2; exit 1;; esac
+echo "ActiveState=active"
+echo "UnitFileState=enabled"
+`
+  writeFileSync(path.join(bin, 'systemctl'), systemctl)
+  chmodSync(path.join(bin, 'systemctl'), 0o755)
+  const env = { PATH: `${bin}:${machine.env.PATH}`, FEEDBACKCTL_TEST_ROOT: root }
+  return {
+    machine,
+    run: (args: string) => machine.run(`service ${args}`, { env }),
+    unit: (name = 'feedbackctl') => path.join(root, `etc/systemd/system/${name}.service`),
+    config: (name = 'feedbackctl') => path.join(root, `etc/${name}/config.toml`),
+    /** Those since the last time. */
+    calls() {
+      const lines = existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : []
+      writeFileSync(calls, '')
+      return lines.filter((line) => line !== '' && !line.endsWith('--version'))
+    },
+  }
+}
+
+it('"service install" writes the unit and the settings, and starts the server; again, it changes nothing', async () => {
+  const { run, unit, config, calls } = await withSystemd()
+  const dry = await run('install --dry-run')
+  expect(dry).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`Would write ${unit()}.\nWould write ${config()}.\n`),
+  })
+  expect([existsSync(unit()), calls()]).toEqual([false, []])
+
+  const done = await run('install')
+  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --data-dir /var/lib/feedbackctl --config ${config()}\n`) }) // prettier-ignore
+  expect(calls()).toEqual(['daemon-reload', 'enable --now feedbackctl'])
+  expect(readFileSync(unit(), 'utf8')).toBe((await run('print')).stdout)
+  writeFileSync(config(), 'listen = "127.0.0.1:9000"\n')
+
+  await run('install')
+  expect(calls()).toEqual(['enable --now feedbackctl'])
+  writeFileSync(unit(), 'of an earlier version')
+  await run('install')
+  expect(calls()).toEqual(['daemon-reload', 'enable --now feedbackctl', 'try-restart feedbackctl'])
+  expect(readFileSync(config(), 'utf8')).toBe('listen = "127.0.0.1:9000"\n')
+})
+
+it('"service print" runs this program, hardened, with the settings of the name', async () => {
+  const { run, config } = await withSystemd()
+  const { stdout } = await run('print --name ideas')
+  expect(stdout).toMatch(/^ExecStart=\S+ \S+\/bin\/feedbackctl\.js serve$/m)
+  for (const line of [
+    `Environment=FEEDBACKCTL_CONFIG=${config('ideas')}`,
+    'StateDirectory=ideas',
+    'DynamicUser=yes',
+    'ProtectSystem=strict',
+    'CapabilityBoundingSet=',
+  ])
+    // prettier-ignore
+    expect(stdout.split('\n')).toContain(line)
+  const own = (await run('print --user')).stdout
+  expect(own).not.toMatch(/DynamicUser|StateDirectory|ProtectSystem/)
+  expect(own).toContain('WantedBy=default.target')
+})
+
+it('"service install --user" asks the systemd of the user, in the folders of the user', async () => {
+  const { run, machine, calls } = await withSystemd()
+  expect((await run('install --user --name ideas')).code).toBe(0)
+  expect(calls()).toEqual(['--user daemon-reload', '--user enable --now ideas'])
+  const folder = path.join(machine.folder, 'config')
+  expect(readFileSync(path.join(folder, 'systemd/user/ideas.service'), 'utf8')).toContain(`FEEDBACKCTL_CONFIG=${folder}/ideas/config.toml\n`) // prettier-ignore
+})
+
+it('"service status" and "service uninstall" know what is installed', async () => {
+  const { run, unit, config, calls } = await withSystemd()
+  expect(await run('status')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('fix   feedbackctl service install'),
+  })
+  expect(await run('uninstall --yes')).toMatchObject({ code: 3 })
+  await run('install')
+  expect(JSON.parse((await run('status --json')).stdout)).toEqual({ name: 'feedbackctl', unit: unit(), active: 'active', enabled: 'enabled' }) // prettier-ignore
+  calls()
+  expect(await run('uninstall')).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') })
+  expect((await run('uninstall --dry-run')).stderr).toContain(`Would remove ${unit()}.\n`)
+  expect([existsSync(unit()), calls()]).toEqual([true, []])
+  expect((await run('uninstall --yes')).code).toBe(0)
+  expect(calls()).toEqual(['disable --now feedbackctl', 'daemon-reload'])
+  expect([existsSync(unit()), existsSync(config())]).toEqual([false, true])
+})
+
+it('a service fails with a cause and changes nothing where systemd is missing or the name is wrong', async () => {
+  const { machine, run, unit, calls } = await withSystemd()
+  const root = path.join(machine.folder, 'root')
+  const none = await machine.run('service install', { env: { PATH: '/nowhere', FEEDBACKCTL_TEST_ROOT: root } })
+  expect(none).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no systemd on this machine') })
+  for (const name of ['../x', 'Ideas', '💡', '%i', 'a'.repeat(51), '-'])
+    expect(await run(`install --name=${name}`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--name must be'),
+    })
+  expect([existsSync(unit()), existsSync(root), calls()]).toEqual([false, false, []])
+})
+
+it('"service install" says what systemd said', async () => {
+  const { run } = await withSystemd({ fails: 'enable' })
+  expect(await run('install')).toMatchObject({ stderr: expect.stringMatching(/systemctl enable --now feedbackctl failed: Failed to do that\.[^]*OUTPUT_FAILED/) }) // prettier-ignore
+})
