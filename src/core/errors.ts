@@ -165,6 +165,7 @@ export type Reason =
   | 'database-damaged'
   | 'database-refuses'
   | 'folder-refuses'
+  | 'metrics-port'
   | 'new-account'
   | 'no-password'
   | 'session-account-deleted'

@@ -77,6 +77,9 @@ function listenFailed(error: unknown, { host, port, setting }: { host: string; p
   }
   const reason = reasons[code ?? '']
   if (reason === undefined) return error
-  const message = `Cannot listen on ${host}:${port}: ${reason}. Choose another with --${flagOf(setting)}.`
-  return new AppError(code === 'EADDRINUSE' ? 'PORT_IN_USE' : 'LISTEN_FAILED', message, { cause: error })
+  const message = `Cannot listen on ${urlOf(host, port).slice('http://'.length)}: ${reason}. Choose another with --${flagOf(setting)}.`
+  return new AppError(code === 'EADDRINUSE' ? 'PORT_IN_USE' : 'LISTEN_FAILED', message, {
+    cause: error,
+    ...(setting === 'metrics.listen' && { reason: 'metrics-port' }),
+  })
 }

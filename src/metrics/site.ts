@@ -64,7 +64,7 @@ async function numbersOf({ database, numbers }: Measured): Promise<Family[] | un
 function measureDatabase({ measure, cache }: Measured['database']): Family[] {
   const { commits, logBytes, connections } = measure()
   return [
-    counter('feedbackctl_database_commits_total', 'Transactions that were committed. On SQLite, several small writes share one.', commits), // prettier-ignore
+    counter('feedbackctl_database_commits_total', 'Transactions that were committed. On SQLite several small writes share one; on PostgreSQL a statement by itself is none.', commits), // prettier-ignore
     ...(logBytes === undefined ? [] : [gauge('feedbackctl_database_wal_bytes', 'Size of the write-ahead log of SQLite.', logBytes, 'max')]), // prettier-ignore
     ...(connections
       ? [

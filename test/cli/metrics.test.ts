@@ -194,6 +194,7 @@ describe('the port of the metrics', () => {
     const { host } = new URL(metrics)
     const { code, stderr } = await machine.process(`serve ${workers} --metrics-listen ${host}`)
     expect([code, stderr]).toEqual([6, expect.stringContaining(`Cannot listen on ${host}: another program listens there. Choose another with --metrics-listen.`)]) // prettier-ignore
+    expect(stderr).toContain('serve --metrics-listen 127.0.0.1:9465') // prettier-ignore
   })
 
   it('has as many series after two thousand paths as after one', async () => {

@@ -77,6 +77,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     'site-not-set-up': run('setup'),
   }
   const later = [`${again(args).join('')}   later`]
+  const elsewhere = run(error.reason === 'metrics-port' ? 'serve --metrics-listen 127.0.0.1:9465' : 'serve --listen 127.0.0.1:8001') // prettier-ignore
   const missing = error.errors?.map((issue) => issue.rule) ?? []
   const password = [...run('account reset-password EMAIL')]
   const who = server === undefined ? run('users list') : [then('whoami', 'to see who you are'), ...login]
@@ -199,8 +200,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
       'Check the address, and that "feedbackctl serve" runs there.',
       ...(optionValue(args, '--server') === undefined ? [origins] : []),
     ],
-    LISTEN_FAILED: run('serve --listen 127.0.0.1:8001'),
-    PORT_IN_USE: run('serve --listen 127.0.0.1:8001'),
+    LISTEN_FAILED: elsewhere,
+    PORT_IN_USE: elsewhere,
     MAIL_UNREACHABLE: run('mail test'),
     SECRET_MISMATCH: run('secret new'),
     DATABASE_NEWER: ['npm install -g feedbackctl@latest', ...backups],
