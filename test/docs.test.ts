@@ -61,7 +61,12 @@ it('every error code has a meaning, and every exit code is listed', () => {
 })
 
 it('the systemd unit restarts the server for as long as it takes, and does not cut its shutdown short', () => {
-  const unit = unitOf({ name: 'feedbackctl', isUsers: false, program: ['feedbackctl'], config: undefined })
+  const unit = unitOf({
+    name: 'feedbackctl',
+    isUsers: false,
+    program: ['feedbackctl'],
+    config: '/etc/feedbackctl/config.toml',
+  })
   const lines = Object.fromEntries(unit.split('\n').map((line) => line.split(/=(.*)/)))
   expect(lines).toMatchObject({ StartLimitIntervalSec: '0', Restart: 'always', RestartPreventExitStatus: '78' })
   const graces = 5 + 5 // of a worker, and of the process that waits for workers

@@ -132,7 +132,6 @@ function placeOf({ env }: Terminal, { name, user }: Flags): Place {
   const root = env.FEEDBACKCTL_TEST_ROOT ?? ''
   const home = env.XDG_CONFIG_HOME ?? path.join(env.HOME ?? '', '.config')
   const config = path.join(isUsers ? home : `${root}/etc`, name, 'config.toml')
-  const isFound = name === 'feedbackctl' // loadConfig reads this file without being told
   return {
     name,
     isUsers,
@@ -140,7 +139,7 @@ function placeOf({ env }: Terminal, { name, user }: Flags): Place {
     unit: isUsers ? path.join(home, 'systemd/user', `${name}.service`) : `${root}/etc/systemd/system/${name}.service`,
     config,
     data: isUsers ? 'the folder that "feedbackctl config get data.dir" prints' : `/var/lib/${name}`,
-    text: unitOf({ name, isUsers, program: [process.execPath, programFile], config: isFound ? undefined : config }),
+    text: unitOf({ name, isUsers, program: [process.execPath, programFile], config }),
     systemctl: (...args) => systemctl(env, isUsers ? ['--user', ...args] : args),
   }
 }
@@ -180,8 +179,8 @@ function installation({ name, unit, config, text, systemctl: ask }: Place): Step
   const before = existsSync(unit) ? readFileSync(unit, 'utf8') : undefined
   const run = (...args: string[]): Step => ({ does: `run systemctl ${args.join(' ')}`, run: () => ask(...args) })
   return [
-    ...(before === text ? [] : [{ does: `write ${unit}`, run: () => put(unit, text) }]),
-    ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, SETTINGS) }]),
+    ...(before === text ? [] : [{ does: `write ${unit}`, run: () => put(unit, text, 0o644) }]),
+    ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, SETTINGS, 0o600) }]),
     ...(before === text ? [] : [run('daemon-reload')]),
     run('enable', '--now', name),
     // It runs with the unit that was there before
@@ -195,17 +194,16 @@ const removal = ({ name, unit, systemctl: ask }: Place): Step[] => [
   { does: 'run systemctl daemon-reload', run: () => ask('daemon-reload') },
 ]
 
-const SETTINGS = `# Everybody on this machine can read this file: secrets belong into credentials of the unit.
-# "feedbackctl config list" shows all settings.
+const SETTINGS = `# The settings of this server, which reads them when it starts. docs/configuration.md lists them.
 listen = "127.0.0.1:8000"
 # site.url = "https://feedback.example.org"
 # trust-proxy = "loopback"
 `
 
-function put(file: string, text: string): void {
+function put(file: string, text: string, mode: number): void {
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 })
-    writeFileSync(file, text, { mode: 0o644 })
+    writeFileSync(file, text, { mode })
   } catch (error) {
     throw new AppError('OUTPUT_FAILED', `Cannot write ${file}: ${whyNotWritten(error)}.`, { cause: error })
   }

@@ -5,8 +5,7 @@ export interface Service {
   isUsers: boolean
   /** The words that start the program. */
   program: readonly string[]
-  /** The configuration file, where it is not one that the program finds by itself. */
-  config: string | undefined
+  config: string
 }
 
 /** Of any service. What is not here would break the program: V8 writes and runs code, and the network is its work. */
@@ -47,8 +46,8 @@ Wants=network-online.target
 StartLimitIntervalSec=0
 
 [Service]
-ExecStart=${program.map(quoted).join(' ')} serve
-${config === undefined ? '' : `Environment=FEEDBACKCTL_CONFIG=${config}\n`}${isUsers ? '' : ownUser(name)}Restart=always
+ExecStart=${program.map(quoted).join(' ')} serve --config ${isUsers ? quoted(config) : `\${CREDENTIALS_DIRECTORY}/config.toml`}
+${isUsers ? '' : ownUser(name, config)}Restart=always
 RestartSec=2
 RestartPreventExitStatus=78
 TimeoutStopSec=40
@@ -58,11 +57,11 @@ ${isUsers ? '' : `${OF_MACHINE}\n`}
 WantedBy=${isUsers ? 'default.target' : 'multi-user.target'}
 `
 
-const ownUser = (name: string): string => `DynamicUser=yes
+/** The configuration has secrets, so only root can read it. systemd hands the server a copy. */
+const ownUser = (name: string, config: string): string => `DynamicUser=yes
 StateDirectory=${name}
 StateDirectoryMode=0700
-# A secret is a file that only root can read, under the name of its setting:
-# LoadCredential=mail.url:/etc/${name}/mail.url
+LoadCredential=config.toml:${config}
 `
 
 /** As systemd reads a word: % and $ begin what it replaces. */

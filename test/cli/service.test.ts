@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -46,6 +46,7 @@ it('"service install" writes the unit and the settings, and starts the server; a
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --data-dir /var/lib/feedbackctl --config ${config()}\n`) }) // prettier-ignore
   expect(calls()).toEqual(['daemon-reload', 'enable --now feedbackctl'])
   expect(readFileSync(unit(), 'utf8')).toBe((await run('print')).stdout)
+  expect([statSync(unit()).mode & 0o777, statSync(config()).mode & 0o777]).toEqual([0o644, 0o600])
   writeFileSync(config(), 'listen = "127.0.0.1:9000"\n')
 
   await run('install')
@@ -59,9 +60,11 @@ it('"service install" writes the unit and the settings, and starts the server; a
 it('"service print" runs this program, hardened, with the settings of the name', async () => {
   const { run, config } = await withSystemd()
   const { stdout } = await run('print --name ideas')
-  expect(stdout).toMatch(/^ExecStart=\S+ \S+\/bin\/feedbackctl\.js serve$/m)
+  expect(stdout).toMatch(
+    /^ExecStart=\S+ \S+\/bin\/feedbackctl\.js serve --config \$\{CREDENTIALS_DIRECTORY\}\/config\.toml$/m,
+  )
   for (const line of [
-    `Environment=FEEDBACKCTL_CONFIG=${config('ideas')}`,
+    `LoadCredential=config.toml:${config('ideas')}`,
     'StateDirectory=ideas',
     'DynamicUser=yes',
     'ProtectSystem=strict',
@@ -79,7 +82,7 @@ it('"service install --user" asks the systemd of the user, in the folders of the
   expect((await run('install --user --name ideas')).code).toBe(0)
   expect(calls()).toEqual(['--user daemon-reload', '--user enable --now ideas'])
   const folder = path.join(machine.folder, 'config')
-  expect(readFileSync(path.join(folder, 'systemd/user/ideas.service'), 'utf8')).toContain(`FEEDBACKCTL_CONFIG=${folder}/ideas/config.toml\n`) // prettier-ignore
+  expect(readFileSync(path.join(folder, 'systemd/user/ideas.service'), 'utf8')).toContain(` serve --config ${folder}/ideas/config.toml\n`) // prettier-ignore
 })
 
 it('"service status" and "service uninstall" know what is installed', async () => {
