@@ -154,6 +154,7 @@ async function bundleThreads() {
     entryPoints: {
       'threads/markdown': 'src/core/markdown/worker.ts',
       'threads/checkpoint': 'src/db/sqlite/checkpointthread.ts',
+      'threads/images': 'src/core/images/encoder.ts',
     },
     bundle: true,
     external: OF_OTHERS,
@@ -180,6 +181,7 @@ async function minifyAssets() {
       'src/web/assets/dashboard.js',
       'src/web/assets/mentions.js',
       'src/web/assets/forms.js',
+      'src/web/assets/images.js',
       'src/web/assets/search.js',
       'src/web/assets/site.css',
       'src/web/assets/site.js',

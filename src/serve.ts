@@ -179,6 +179,7 @@ export async function keepProgramFiles(): Promise<void> {
   await Promise.all([keepProgram(), assets(), import('@node-rs/argon2')])
   gzippedFile('threads/markdown.js')
   gzippedFile('threads/checkpoint.js')
+  gzippedFile('threads/images.js')
   keepDocs()
 }
 

@@ -74,6 +74,12 @@ export const branches: readonly Branch[] = [
     group: CONTENT,
     load: () => import('./roadmaps.js'),
   },
+  {
+    name: 'images',
+    summary: 'Upload and delete images of posts and comments',
+    group: CONTENT,
+    load: () => import('./images.js'),
+  },
   { name: 'tags', summary: 'Manage tags of posts', group: CONTENT, load: () => import('./tags.js') },
   {
     name: 'users',

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
-/** Files that only the build makes: the code of threads, and what the page of the API's documentation loads. */
-export type BuiltFile = 'threads/markdown.js' | 'threads/checkpoint.js' | `docs/${string}`
+/** Files that only the build makes: the code of threads and processes, and what the page of the API's documentation loads. */
+export type BuiltFile = 'threads/markdown.js' | 'threads/checkpoint.js' | 'threads/images.js' | `docs/${string}`
 
 const read = new Map<BuiltFile, Buffer>()
 

@@ -57,6 +57,7 @@ const CODES = {
   ROADMAP_ID_OR_URL_MISSING: { status: 404, exit: 2 },
   TAG_NOT_FOUND: { status: 404 },
   TAG_ID_OR_URL_MISSING: { status: 404, exit: 2 },
+  IMAGE_NOT_FOUND: { status: 404 },
   ROLE_NOT_FOUND: { status: 404 },
   INVITATION_NOT_FOUND: { status: 404 },
   KEY_NOT_FOUND: { status: 404 },
@@ -90,10 +91,12 @@ const CODES = {
   ROLE_USER_CONFLICT: { status: 409, body: () => ({ success: 0 }) },
   PAYLOAD_TOO_LARGE: { status: 413 },
   UNSUPPORTED_MEDIA_TYPE: { status: 415 },
+  IMAGE_REFUSED: { status: 422, exit: 2, fields: ['images'] },
   RATE_LIMITED: { status: 429, exit: 6 },
   TOTP_LIMITED: { status: 429, exit: 6, fields: ['code'] },
   SERVER_ERROR: { status: 500 },
   MAIL_CONFIG_MISSING: { status: 501, exit: 5 },
+  IMAGES_UNAVAILABLE: { status: 501, exit: 5, fields: ['images'] },
   DATABASE_UNREACHABLE: { status: 503, exit: 6 },
   STORAGE_FULL: { status: 503, exit: 6 },
   SERVER_BUSY: { status: 503, exit: 6 },
@@ -165,6 +168,10 @@ export type Reason =
   | 'database-damaged'
   | 'database-refuses'
   | 'folder-refuses'
+  | 'image-bytes'
+  | 'image-count'
+  | 'image-pixels'
+  | 'image-unreadable'
   | 'metrics-port'
   | 'new-account'
   | 'no-password'

@@ -19,7 +19,17 @@ export function rateOf(text: string): Rate | null | undefined {
 
 /** What an operation may declare as its `limit`, or a page guards its work with. */
 export type LimitName =
-  'sign-in' | 'mail' | 'token' | 'preview' | 'similar' | 'people' | 'posts' | 'comments' | 'reports' | 'invitations'
+  | 'sign-in'
+  | 'mail'
+  | 'token'
+  | 'preview'
+  | 'similar'
+  | 'people'
+  | 'posts'
+  | 'comments'
+  | 'reports'
+  | 'images'
+  | 'invitations'
 
 interface Limit {
   default: string
@@ -120,6 +130,15 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),
   reports: ofNewAccounts('reports', '20/1h'),
+  images: {
+    default: '60/1h',
+    what: 'images of one account',
+    counted: 'images that are uploaded, also those that are refused',
+    failures: ['IMAGE_REFUSED'],
+    successes: true,
+    accounts: 'together',
+    message: 'You have reached the limit of images.',
+  },
   invitations: {
     default: '100/1d',
     what: 'invitations of one account that is not the owner',

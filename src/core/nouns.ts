@@ -200,6 +200,17 @@ export const NOUNS = {
     verbs: ['linked', 'unlinked'],
     details: {},
   },
+  image: {
+    table: 'images',
+    id: 'imageId',
+    plural: 'images',
+    label: 'image',
+    read: null,
+    byName: false,
+    isSubject: false, // an image that nothing shows goes without an event
+    verbs: ['created', 'deleted'],
+    details: {},
+  },
   view: {
     table: 'views',
     id: 'viewId',

@@ -311,6 +311,7 @@ const SETTINGS = {
   'limits.posts': limitOf('posts'),
   'limits.comments': limitOf('comments'),
   'limits.reports': limitOf('reports'),
+  'limits.images': limitOf('images'),
   'limits.invitations': limitOf('invitations'),
   'metrics.listen': {
     description:

@@ -37,6 +37,14 @@ const imported: Kind = {
   isRequired: true,
   fits: (value) => IMPORTED_KINDS.some((kind) => kind === value),
 }
+const base64: Kind = {
+  is: 'Base64',
+  isRequired: true,
+  fits: (value) => typeof value === 'string' && /^[\w+/]*={0,2}$/.test(value),
+}
+/** A browser shows nothing else that people upload. */
+const image: Kind = { is: 'image/webp', isRequired: true, fits: (value) => value === 'image/webp' }
+const pixels: Kind = { is: 'a number of pixels', isRequired: true, fits: (value) => Number.isInteger(value) && Number(value) > 0 } // prettier-ignore
 const mail: Kind = { is: 'now, quiet or digest', fits: (value) => MAIL_WAYS.some((each) => each === value) }
 const ways: Kind = {
   is: 'ways of notifications by topic, in JSON',
@@ -86,6 +94,9 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   former_paths: { path: free, postId: free },
   former_usernames: { username: free, userId: free },
   identities: { identityId: free, userId: free, provider: free, subject: free, email: free, createdAt: time, usedAt: time },
+  image_parts: { imageId: free, part: key, data: base64 },
+  image_uses: { imageId: free, textId: free, postId: free, commentId: free },
+  images: { imageId: free, userId: free, mediaType: image, width: pixels, height: pixels, bytes: key, createdAt: time },
   imported_rows: { source: free, kind: imported, sourceId: free, rowId: free },
   invitations: { userId: free, invitedBy: free, createdAt: time, sentAt: time, expiresAt: time, acceptedAt: time },
   limits: { key: free, points: free, until: time },

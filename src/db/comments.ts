@@ -3,6 +3,7 @@ import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
 import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
+import { recordUses } from './images.js'
 import { indexComments } from './searchindex.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
@@ -138,11 +139,14 @@ export async function insertComment(db: Db, comment: Insertable<Tables['comments
     db.insertInto('comments').values(comment).execute(),
   )
   await indexComments(db, [comment])
+  await recordUses(db, { commentId: comment.id, markdown: comment.body }, { isNew: true })
 }
 
 export async function updateComment(db: Db, id: string, change: Updateable<Tables['comments']>): Promise<void> {
   await db.updateTable('comments').set(change).where('id', '=', id).execute()
-  if (change.body !== undefined) await indexComments(db, [{ id, body: change.body }])
+  if (change.body === undefined) return
+  await indexComments(db, [{ id, body: change.body }])
+  await recordUses(db, { commentId: id, markdown: change.body }, { isNew: false })
 }
 
 /** Replies stay, without a parent. */

@@ -46,6 +46,15 @@ export const commentsStarting = (db: Db, start: string, seen: Seen, limit: numbe
       order by comments.id limit ${limit}`,
   )
 
+/** Images whose id starts so; with `userId`, those that this user uploaded. */
+export const imagesStarting = (db: Db, start: string, userId: string | undefined, limit: number) =>
+  found(
+    db,
+    sql`select "imageId" as id, width || 'x' || height as name, null as handle from images
+      where ${begins(sql`"imageId"`, start)}${userId === undefined ? sql`` : sql` and "userId" = ${userId}`}
+      order by "imageId" limit ${limit}`,
+  )
+
 type Titled = 'boards' | 'roadmaps' | 'tags'
 const ids = { boards: sql.ref(NOUNS.board.id), roadmaps: sql.ref(NOUNS.roadmap.id), tags: sql.ref(NOUNS.tag.id) }
 

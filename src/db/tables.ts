@@ -108,6 +108,21 @@ export interface Tables {
     /** The merged post where they chose so. Null: this one. */
     fromPostId: Generated<string | null>
   }
+  /** An image that somebody uploaded, as it is shown. */
+  images: {
+    imageId: string
+    /** Null after the account is deleted. */
+    userId: string | null
+    mediaType: string
+    width: number
+    height: number
+    bytes: number
+    createdAt: string
+  }
+  /** The bytes of an image, in Base64. */
+  image_parts: { imageId: string; part: number; data: string }
+  /** A text that shows an image: of the post, or of the comment. `textId` is the id of either. */
+  image_uses: { imageId: string; textId: string; postId: string | null; commentId: string | null }
   /** Whom a text mentions. `textId` is the id of the comment, or of the post for its own text. */
   mentions: { textId: string; userId: string; postId: string; commentId: string | null; createdAt: string }
   /** What a person was told of an event. The other person concerned, the comment and the roadmap may be gone. */
@@ -454,6 +469,7 @@ export type MergedVoteRow = Selectable<Tables['merged_votes']>
 export type VoteRow = Selectable<Tables['votes']>
 export type CommentRow = Selectable<Tables['comments']>
 export type FollowRow = Selectable<Tables['follows']>
+export type ImageRow = Selectable<Tables['images']>
 export type NotificationRow = Selectable<Tables['notifications']>
 export type NotificationSettingsRow = Selectable<Tables['notification_settings']>
 export type RoadmapRow = Selectable<Tables['roadmaps']>

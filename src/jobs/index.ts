@@ -5,6 +5,7 @@ import { backups, type Schedule } from './backups.js'
 import { backupTasks, type BackupWork } from './backuptasks.js'
 import { rowChanges } from './rowchanges.js'
 import { couriers } from './courier.js'
+import { images } from './images.js'
 import { limits } from './limits.js'
 import { notificationMails } from './notificationmails.js'
 import { notifications } from './notifications.js'
@@ -34,6 +35,7 @@ export const jobsOf = ({
   search,
   notifications(settings),
   oldNotifications,
+  images,
   ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),

@@ -12,6 +12,7 @@ import * as follows from './follows.js'
 import * as mentions from './mentions.js'
 import * as merges from './merges.js'
 import * as identities from './identities.js'
+import * as images from './images.js'
 import * as imports from './imports.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
@@ -157,6 +158,8 @@ export const operations = [
   comments.create,
   comments.update,
   comments.remove,
+  images.create,
+  images.remove,
   answers.answer,
   answers.unanswer,
   moderation.reportComment,

@@ -12,6 +12,7 @@ import { prepareSettings } from '../../src/cli/lib/settings/configfile.js'
 import { atomicFile, replaceFile } from '../../src/core/atomicfile.js'
 import { createFile, makeFolder } from '../../src/core/files.js'
 import { requestMaintenance } from '../../src/db/sqlite/maintenance.js'
+import { PNG } from '../support/images.js'
 
 /** The user of a service, or somebody else on the machine. Only root can make files of another user. */
 const STRANGER = 65_534
@@ -35,6 +36,8 @@ const PASSWORD = 'correct horse battery'
 const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = {
   'boards create': { args: 'Ideas' },
   'boards update': { args: 'ideas --color 1d4ed8' },
+  'images upload': { args: 'PICTURE' },
+  'images delete': { args: 'x --yes', code: 3 },
   'tags create': { args: 'Phone' },
   'tags update': { args: 'phone --color 1d4ed8' },
   'roadmaps create': { args: 'Planned' },
@@ -209,15 +212,17 @@ describe.runIf(isRoot)('root beside the service of another user', () => {
     const names = {
       POST: stdout.trim(),
       RECORDS: path.join(machine.folder, 'records.jsonl'),
+      PICTURE: path.join(machine.folder, 'picture.png'),
       BACKUP: path.join(dataOf(machine), 'backups/one.backup'),
       DATABASE: machine.databaseUrl,
       COPY: `sqlite:${path.join(dataOf(machine), 'copy.db')}`,
     }
+    writeFileSync(names.PICTURE, PNG)
     writeFileSync(names.RECORDS, '{"type":"post","sourceId":"1","title":"New"}\n')
     const wrong: unknown[] = []
     for (const [command, { args, code = 0, stdin = '' }] of Object.entries(WRITES)) {
       const line = `${command} ${args}`
-        .replaceAll(/POST|BACKUP|DATABASE|COPY|RECORDS/g, (name) => names[name as keyof typeof names])
+        .replaceAll(/POST|BACKUP|DATABASE|COPY|RECORDS|PICTURE/g, (name) => names[name as keyof typeof names])
         .trim()
       const done = await machine.run(line, { stdin })
       if (done.code !== code || unusable(machine).length > 0)

@@ -350,6 +350,8 @@ export const UNSHOWN = [
   'views.update',
   'views.delete',
   'posts.report',
+  'images.create',
+  'images.delete',
   'comments.report',
   'undo.apply', // moves posts, and decides, as others here do
   'boards.checkSlug',

@@ -4,12 +4,13 @@ import { NOUNS, NOUNS_WITH_ROWS } from '../../src/core/nouns.js'
 import { connect } from '../../src/db/connect.js'
 import { untilLocked } from '../support/locks.js'
 import { cleanup, engines, makeSite, type Engine, type TestSite } from '../support/site.js'
+import { PNG } from '../support/images.js'
 
 /** What a request answers if the row that it refers to is deleted while it waits to write. */
 interface Race {
   /** `user` is the token of a member, `owner` that of the owner. */
   as: 'user' | 'owner' | 'nobody'
-  request(this: void, world: World): { line: string; body?: object }
+  request(this: void, world: World): { line: string; body?: object; headers?: Record<string, string> }
   code: string
   /** The code on SQLite, where it differs. */
   onSqlite?: string | undefined
@@ -36,6 +37,11 @@ const RACES: Record<string, Race | string> = {
   'former_paths.postId': 'an import writes it in the transaction that inserts the post',
   'former_usernames.userId': 'no operation writes it after the migration',
   'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
+  'image_parts.imageId': 'an image is stored in one transaction with its parts',
+  'image_uses.commentId': 'a text is stored in one transaction with what it shows',
+  'image_uses.imageId': 'PostgreSQL locks the image, and a text shows none that is gone (test/service/images.test.ts)',
+  'image_uses.postId': 'a text is stored in one transaction with what it shows',
+  'images.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /images', body: PNG, headers: { 'content-type': 'image/png' } })), // prettier-ignore
   'invitations.invitedBy': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /users', body: { email: 'eve@example.org' } })), // prettier-ignore
   'invitations.userId': 'the account is created in the same transaction',
   'mail_bounces.userId': 'the courier writes it for an account that it has just found',
@@ -101,7 +107,7 @@ async function world(engine: Engine) {
   const { tag } = await made('POST /tags', { name: 'Mobile' })
   const { role } = await made('POST /roles', { name: 'Team' })
   const { activity } = await made(`POST /posts/${post.postId}/comments`, { body: 'first' })
-  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '', view: '', tag: tag.tagId } // prettier-ignore
+  const ids = { post: post.postId, board: board.boardId, roadmap: roadmap.id, role: role.id, comment: activity.comment.id, user: userId, key: '', session: '', identity: '', view: '', image: '', tag: tag.tagId } // prettier-ignore
   const named = { postId: ids.post, otherId: other.postId, boardId: ids.board, roadmapId: ids.roadmap, roleId: ids.role, tagId: ids.tag, commentId: ids.comment, userId } // prettier-ignore
   return { site, tokens: { user, owner, nobody: undefined }, email: EMAIL, ids, ...named }
 }

@@ -1,5 +1,6 @@
 import { newId } from '../../src/core/ids.js'
 import { PERMISSIONS, type Permission } from '../../src/core/permissions.js'
+import { PNG } from '../support/images.js'
 import type { World } from './scenarios.world.js'
 
 /** Whom an operation is for. A list is of permissions each of which is enough. */
@@ -23,7 +24,9 @@ export interface Row {
   /** Nothing, where it is left out. */
   input?: Input
   /** What an upload gets. */
-  rows?: string | (() => string)
+  rows?: string | Buffer | (() => string)
+  /** The media type of `rows`; lines of JSON, where it is left out. */
+  type?: string
   /** A POST that only reads, or a success that is no event. */
   silent?: true
   /** Each answer is another, as it has a new token. */
@@ -248,6 +251,12 @@ export const table: Record<string, Row> = {
     needs: 'comment:delete:any',
     input: (w) => w.comment(),
     but: { member: NOT_AUTHOR, almost: NOT_AUTHOR },
+  },
+
+  'images.create': { needs: 'account', rows: PNG, type: 'image/png' },
+  'images.delete': {
+    needs: 'post:destroy',
+    input: async (w) => ({ image_id: await w.image() }),
   },
 
   'boards.list': { needs: 'public', input: () => ({ limit: 100, visibility: ['public', 'private'] }) },

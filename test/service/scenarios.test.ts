@@ -109,17 +109,17 @@ const isOfDeleted = (after: ReadonlyMap<string, string>, of: string, rights: str
 const operationOf = (id: string): AnyOperation =>
   operations.find((op) => op.id === id) ?? expect.fail(`there is no operation ${id}`)
 
-const rowsOf = ({ id }: AnyOperation): string | undefined => {
+const rowsOf = ({ id }: AnyOperation): string | Buffer | undefined => {
   const rows = table[id]?.rows
   return typeof rows === 'function' ? rows() : rows
 }
 
 /** Lines of JSON, as an upload gets them. */
-const LINES = 'application/x-ndjson'
+const typeOf = ({ id }: AnyOperation): string => table[id]?.type ?? 'application/x-ndjson'
 
 async function overCall({ site }: World, op: AnyOperation, { token }: Caller, input: object): Promise<Answer> {
   const rows = rowsOf(op)
-  const sent = rows === undefined ? undefined : { type: LINES, bytes: Readable.from([Buffer.from(rows)]) }
+  const sent = rows === undefined ? undefined : { type: typeOf(op), bytes: Readable.from([Buffer.from(rows)]) }
   const actor = await actorOf(token && `Bearer ${token}`, {
     db: site.db,
     now: () => site.clock.now,
@@ -155,7 +155,7 @@ async function overHttp({ site }: World, op: AnyOperation, { token }: Caller, in
   const answer = await site.http(inQuery ? `${method} ${url}?${query.toString()}` : `${method} ${url}`, {
     token,
     ...(!inQuery && { body: Object.fromEntries(rest) }),
-    ...(op.upload && { body: rowsOf(op), headers: { 'content-type': LINES } }),
+    ...(op.upload && { body: rowsOf(op), headers: { 'content-type': typeOf(op) } }),
   })
   const { status, text, body } = answer
   const outcome: Outcome = status < 300 ? 'ok' : `${status} ${body?.code}`

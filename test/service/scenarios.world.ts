@@ -24,6 +24,7 @@ import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as users from '../../src/service/users.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, OWNER, type Engine } from '../support/site.js'
+import { storeImage } from '../support/images.js'
 
 export type World = Awaited<ReturnType<typeof makeWorld>>
 
@@ -68,6 +69,11 @@ export async function makeWorld(engine: Engine) {
     await site.db.insertInto('former_paths').values({ path, postId: openPost }).execute()
     return path
   }
+  const image = async () => {
+    const { imageId, markdown } = await storeImage(site.db)
+    await call(posts.create, { title: 'Illustrated', contentMarkdown: markdown })
+    return imageId
+  }
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId
   const roadmap = async () => (await call(roadmaps.create, { name: 'Spare', display: true })).roadmap
   const tag = async () => (await call(tags.create, { name: 'Spare' })).tag.tagId
@@ -105,6 +111,7 @@ export async function makeWorld(engine: Engine) {
     secretTag,
     merged,
     formerPath,
+    image,
     secretPost,
     word,
     person,

@@ -160,7 +160,7 @@ export async function assertQuiet(
       ([selector, value]) => {
         const sent = document.querySelector<HTMLFormElement>(selector)
         if (!sent) throw new Error(`There is no ${selector}.`)
-        for (const field of sent.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input, textarea')) field.value = value // prettier-ignore
+        for (const field of sent.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>('input:not([type=file]), textarea')) field.value = value // prettier-ignore
         sent.submit()
       },
       [form, text] as const,

@@ -53,11 +53,11 @@ it('every page is in the sitemap, kept from crawlers by robots.txt, or says that
 /** For password managers. Nothing reads it. */
 const UNREAD = ['/settings/password: email']
 
-/** The forms of a page: where each is sent to, and the names of its fields. */
+/** The forms of a page: where each is sent to, and the names of its fields without files. */
 function formsIn(html: string): { path: string; names: string[] }[] {
   return Array.from(html.matchAll(/<form\b([^>]*)>(.*?)<\/form>/gs), ([, head = '', body = '']) => ({
     path: /method="post"/i.test(head) ? (/action="([^"?]*)/.exec(head)?.[1] ?? '') : '',
-    names: Array.from(body.matchAll(/<(?:input|textarea|select|button)\b[^>]*?\bname="([^"]+)"/g), ([, name = '']) => name), // prettier-ignore
+    names: Array.from(body.matchAll(/<(?:input(?! type="file")|textarea|select|button)\b[^>]*?\bname="([^"]+)"/g), ([, name = '']) => name), // prettier-ignore
   })).filter(({ path }) => path !== '')
 }
 

@@ -1,5 +1,6 @@
 import type { RendererRule, Token } from 'markdown-it'
 import sanitize from 'sanitize-html'
+import { imageAt, imagePath } from '../images/address.js'
 import { makeParser } from './parser.js'
 
 const parser = makeParser({ html: false, linkify: true }).enable(['strikethrough', 'linkify'])
@@ -32,7 +33,7 @@ const RULES: sanitize.IOptions = {
     'p br hr h2 h3 h4 h5 h6 ul ol li blockquote pre code em strong s a img div table thead tbody tr th td'.split(' '),
   allowedAttributes: {
     a: ['href', 'title', 'rel', 'class'],
-    img: ['src', 'alt', 'title', 'loading'],
+    img: ['src', 'alt', 'title', 'width', 'height', 'loading'],
     ol: ['start'],
     pre: ['tabindex'],
     div: ['class', 'role', 'tabindex', 'aria-label'],
@@ -114,6 +115,12 @@ const imageOrLink: RendererRule = (tokens, index, options, env, self) => {
   const src = String(token?.attrGet('src') ?? '')
   if (!token || !showImage) return ''
   const url = URL.canParse(src, HERE) ? new URL(src, HERE) : undefined
+  const uploaded = url && imageAt(url.pathname)
+  if (uploaded) {
+    // Whatever host it names: a site may have had another address when the text was written
+    token.attrs = [['src', imagePath(uploaded)], ['alt', ''], ...(token.attrs ?? []).filter(([name]) => name === 'title'), ['width', String(uploaded.width)], ['height', String(uploaded.height)]] // prettier-ignore
+    return showImage(tokens, index, options, env, self)
+  }
   if (src !== '' && url?.origin === HERE) return showImage(tokens, index, options, env, self)
   const alt = self.renderInlineAsText(token.children ?? [], options, env)
   const { escapeHtml } = parser.utils

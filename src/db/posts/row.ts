@@ -4,6 +4,7 @@ import { slugIdOf } from '../../core/slugs.js'
 import { compiled } from '../cache/compiled.js'
 import type { Refs } from '../cache/dependencies.js'
 import { isPostgres } from '../dialect.js'
+import { recordUses } from '../images.js'
 import { referringTo } from '../references.js'
 import { indexMerged, indexPost } from '../search.js'
 import type { Db, PostRow, Tables } from '../tables.js'
@@ -106,6 +107,7 @@ export async function insertPost(
     compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returning(['postId', 'title'])),
   )
   await indexPost(db, { ...post, contentMarkdown: post.contentMarkdown ?? null })
+  await recordUses(db, { postId: post.postId, markdown: post.contentMarkdown ?? null }, { isNew: true })
   return row as Pick<PostRow, 'postId' | 'title'> // an insert that does not fail returns its row
 }
 
@@ -121,6 +123,8 @@ export async function updatePost(
     await indexPost(db, post)
     await indexMerged(db, sql`merges."rootId" = ${postId}`)
   }
+  if (post && change.contentMarkdown !== undefined)
+    await recordUses(db, { postId, markdown: post.contentMarkdown }, { isNew: false })
   return post
 }
 

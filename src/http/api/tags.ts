@@ -19,6 +19,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   views: 'Saved filters of posts',
   votes: 'Votes for posts',
   comments: 'Comments on posts',
+  images: 'Images in posts and comments',
   boards: 'Boards, which group posts by subject',
   roadmaps: 'Roadmaps, which say what happens to posts',
   tags: 'Tags of posts',

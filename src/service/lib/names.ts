@@ -15,6 +15,7 @@ import { listIdentities } from '../../db/identities.js'
 import { listKeys } from '../../db/keys.js'
 import {
   commentsStarting,
+  imagesStarting,
   postsStarting,
   titledNamed,
   titledStarting,
@@ -114,6 +115,7 @@ const BY_START: Readonly<Record<NounWithRows, Find>> = {
   session: among(sessionsSeen).byStart,
   identity: among(identitiesSeen).byStart,
   view: among(viewsSeen).byStart,
+  image: async (ctx, start) => imagesStarting(ctx.db, start, can(ctx.actor, 'post:destroy') ? undefined : ((await viewerOf(ctx)) ?? ''), MOST + 1), // prettier-ignore
 }
 
 /** Rows by their name, in any letter case. */

@@ -130,3 +130,12 @@ for (const form of document.querySelectorAll('form.post-form, form.comment-form'
       drafts?.setItem(key, JSON.stringify(values))
     })
   }
+
+// Images come with a script of their own, once somebody begins to write a text that may have some.
+/** @param {EventTarget | null} target */
+function loadImages(target) {
+  const place = target instanceof Element ? target.closest('form')?.querySelector('[data-images]') : null
+  if (place instanceof HTMLElement) void import(place.dataset.script ?? '')
+}
+for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadImages(target))
+loadImages(document.activeElement)

@@ -60,6 +60,7 @@ async function kept(view: LiveView, id: string | undefined, seen: string): Promi
 
 export const comment = action({
   operation: comments.create,
+  images: 'body',
   page: formOf,
   before: named,
   input: ({ params }, { body = '', parent_id, is_internal }) => ({

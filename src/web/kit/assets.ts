@@ -52,6 +52,8 @@ export const style = assetOf('site.css')
 export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', 'writing.js'].map(read)))
 /** Loaded where somebody who is signed in can comment. */
 export const mentionsScript = assetOf('mentions.js')
+/** Loaded where somebody who is signed in writes a text. */
+export const imagesScript = assetOf('images.js')
 /** Loaded by the search page only. */
 export const searchScript = assetOf('search.js')
 /** Loaded by the dashboard only. */
@@ -62,8 +64,7 @@ export const formsScript = assetOf('forms.js')
 export const icon = assetOf('icon.svg')
 
 export const assets = new Map(
-  [style, script, mentionsScript, searchScript, dashboardStyle, dashboardScript, formsScript, icon].map((asset) => [
-    asset.path,
-    asset,
-  ]),
+  [style, script, mentionsScript, imagesScript, searchScript, dashboardStyle, dashboardScript, formsScript, icon].map(
+    (asset) => [asset.path, asset],
+  ),
 )

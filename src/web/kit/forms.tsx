@@ -1,9 +1,14 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../../core/errors.js'
+import { imagePath } from '../../core/images/address.js'
+import { IMAGE_TYPES, imageTypeOf } from '../../core/images/types.js'
 import { asAppError } from '../../http/errors.js'
+import { create } from '../../service/images.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import { withQuery } from './addresses.js'
 import { pathAndQuery } from './fields.js'
+import { MAX_ALT, MAX_IMAGES, type SentImage } from './multipart.js'
 import { Redirect, type AnyAction, type Fields, type Outcome, type LiveView } from './page.js'
 import { pathOf, pendingFields, pendingIn, type Pending } from './pending.js'
 import { saidBy, wantsJson, type PageRequest, type Renderer } from './renderer.js'
@@ -13,6 +18,7 @@ import type { Routes } from './routes.js'
 /** A form that was sent: the route of its action, and what fills it. */
 interface Sent extends Pending {
   act: AnyAction
+  images?: readonly SentImage[]
 }
 
 /** Runs the actions of forms. */
@@ -41,10 +47,11 @@ export class Forms {
   /** Visitors are led to sign in first, and the form goes with them. */
   async #run(request: PageRequest, view: LiveView, sent: Sent): Promise<FastifyReply> {
     const { raw } = request
-    const { act, fields: form } = sent
+    const { act, fields: form, images = [] } = sent
     request.form = { values: form, error: undefined }
     const operation = act.operation as AnyOperation | null
     try {
+      if (act.images !== undefined && images.length > 0) await addImages(view, form, act.images, images)
       if (form[ASK_AGAIN] !== undefined && act.page) return await this.#renderer.show(request, view, await act.page())
       const between = wantsJson(raw) ? undefined : await act.before?.(view, form)
       if (between) {
@@ -122,6 +129,27 @@ export class Forms {
     const { actions } = this.#routes
     return Object.hasOwn(actions, route) ? actions[route]?.() : undefined
   }
+}
+
+/**
+ * Uploads images, and adds to the text of the form the Markdown that shows them. Those that come before one that is refused
+ * are in the text then, so that they need not be sent again.
+ */
+async function addImages(view: LiveView, form: Fields, field: string, images: readonly SentImage[]): Promise<void> {
+  form.images = '' // the error of a refused one is shown there
+  if (!view.viewer) {
+    if (form[field]?.trim()) return // it waits for the sign-in, without images
+    throw view.actor.refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
+  }
+  if (images.length > MAX_IMAGES) throw new AppError('IMAGE_REFUSED', `A form takes at most ${MAX_IMAGES} images.`, { reason: 'image-count' }) // prettier-ignore
+  for (const { name, bytes } of images) {
+    const body = { type: imageTypeOf(bytes) ?? IMAGE_TYPES[0], bytes: Readable.from([bytes]) }
+    const { image } = await view.send(create, {}, body)
+    const alt = (form.imageAlt?.trim() || name.replace(/\.\w+$/, '')).replaceAll(/[[\]\\\s]+/g, ' ').slice(0, MAX_ALT)
+    const text = form[field]?.trimEnd() ?? ''
+    form[field] = `${text}${text === '' ? '' : '\n\n'}![${alt.toWellFormed()}](${view.href(imagePath(image))})`
+  }
+  form.imageAlt = ''
 }
 
 /** Where a form about an account stands. */

@@ -5,7 +5,7 @@ import type { LimitName } from '../../core/limits.js'
 import type { Html, Text } from '../../core/markdown/index.js'
 import type { Permission } from '../../core/permissions.js'
 import type { Actor } from '../../service/lib/access.js'
-import type { AnyOperation, CachedCall, KnownCall, Operation } from '../../service/lib/operation.js'
+import type { AnyOperation, CachedCall, Call, KnownCall, Operation } from '../../service/lib/operation.js'
 import type { Settings } from '../../service/settings.js'
 import type { Addresses } from './addresses.js'
 import type { Section } from './sections.js'
@@ -70,6 +70,8 @@ export interface LiveView extends View {
   call: KnownCall
   /** The same, taken back: answers what would change, and refuses what would be refused. */
   dryRun: KnownCall
+  /** The same for uploads, with their body. */
+  send: Call
   /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
   guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
   /** What refuses an operation, whatever is sent. */
@@ -184,6 +186,8 @@ export interface Action<In = never, Out = unknown> {
   many?: readonly string[]
   /** Fields of the form, where the operation names them otherwise. */
   fields?: Record<string, string>
+  /** The field of the text that images which come with the form are added to, as Markdown. Absent: it takes none. */
+  images?: string
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
   before?(
     this: void,

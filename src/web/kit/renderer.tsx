@@ -5,6 +5,7 @@ import { wordsOf, type Words } from '../../core/catalogue.js'
 import { AppError } from '../../core/errors.js'
 import { languageFor } from '../../core/language.js'
 import { shownLogo } from '../../core/logo.js'
+import { IMAGES } from '../../core/images/address.js'
 import { render, type Html } from '../../core/markdown/index.js'
 import { contentOf, type ResponseCache } from '../../http/cache/responses.js'
 import { clientOf } from '../../http/client.js'
@@ -99,6 +100,12 @@ export class Renderer {
     }
   }
 
+  /** Whoever sends a request for what is no page, by the header of the API or by the cookie. */
+  actorOf({ headers }: FastifyRequest): Promise<Actor> {
+    const { session } = readCookies(this.#parts.site.siteUrl, headers.cookie)
+    return actorOf(headers.authorization ?? (session === undefined ? undefined : `Bearer ${session}`), this.#parts.site)
+  }
+
   /** The view of whoever sends the request, or of this token. */
   async viewOf(request: PageRequest, params: Record<string, string>, token?: string): Promise<LiveView> {
     const { raw, db, url } = request
@@ -139,11 +146,13 @@ export class Renderer {
       viewer?.language ?? languageFor(raw.headers['accept-language'], this.#parts.site.siteLanguage),
     )
     const { settings } = await call(siteSettings, {})
+    const { base } = this.addresses
     const [path, query] = pathAndQuery(url)
     return {
       ...this.addresses,
       call,
       dryRun: (op, input) => execute(op, { ...context(), dryRun: true }, input),
+      send: (op, input, body) => execute(op, { ...context(), ...(body && { body }) }, input),
       guard: (name, work) => this.#parts.site.limits?.guard(name, context(), undefined, work) ?? work(),
       actor,
       viewer,
@@ -167,7 +176,7 @@ export class Renderer {
       async render(texts) {
         const { html, isFinal } = await render(texts)
         if (!isFinal) request.cache = 'never' // the next visitor may see it rendered
-        return html
+        return inBase(html, base)
       },
       refusalOf: (op) => refusalOf(op, context()),
       get waiting() {
@@ -342,6 +351,7 @@ export class Renderer {
       ...this.addresses,
       call: unreachable,
       dryRun: unreachable,
+      send: unreachable,
       guard: unreachable,
       actor: visitor(new AppError('INVALID_AUTH_HEADER', 'This is a page for visitors.')),
       viewer: null,
@@ -383,6 +393,10 @@ function saying(to: string, said: readonly Said[], undo?: string): string {
 
 export const saidBy = ({ flash }: Outcome): Said[] =>
   flash === undefined ? [] : [typeof flash === 'string' ? { flash } : flash]
+
+/** Images of texts are at the root; a site may be below a path. A text has no `<` of its own in HTML. */
+const inBase = (html: Html, base: string): Html =>
+  base === '' ? html : (text) => html(text).replaceAll(`<img src="${IMAGES}/`, `<img src="${base}${IMAGES}/`)
 
 /** What the address says was done. */
 const saidIn = (done: string | undefined, words: Words): Said[] =>

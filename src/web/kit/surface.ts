@@ -9,9 +9,11 @@ import { withQuery } from './addresses.js'
 import { compressed } from './encoding.js'
 import { fieldsOf, MAX_FIELDS } from './fields.js'
 import { serveFiles } from './files.js'
+import { serveImages } from './images.js'
+import { isMultipart, MULTIPART_LIMIT, receiveForm, type SentImage } from './multipart.js'
 import { HEADERS } from './headers.js'
 import { assertOwnForm } from './origin.js'
-import { Redirect } from './page.js'
+import { Redirect, type AnyAction } from './page.js'
 import type { Forms } from './forms.js'
 import type { Renderer } from './renderer.js'
 import type { Routes } from './routes.js'
@@ -44,8 +46,10 @@ export const surfaceOf =
       (await makers()).renderer.fail(raw, reply, error)
 
     server.removeAllContentTypeParsers() // a form is no JSON
+    server.addContentTypeParser('multipart/form-data', (_request, _body, done) => done(null)) // see `bodyOf`
     await server.register(formbody, { bodyLimit: FORM_LIMIT, parser: formOf })
     serveFiles(server)
+    serveImages(server, site.db, async (raw) => (await makers()).renderer.actorOf(raw))
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
     if (!routes.isAlone)
       onMissing((raw, reply) => {
@@ -112,14 +116,28 @@ export const surfaceOf =
           assertOwnForm(raw.headers, renderer.addresses.origin)
           const act = await find()
           if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
+          const { body, images } = await bodyOf(raw, act)
           return forms.receive(renderer.open(raw, reply), {
             route: path,
             params: raw.params,
             act,
-            fields: fieldsOf(raw.body, act.many),
+            images,
+            fields: fieldsOf(body, act.many),
           })
         },
       )
+
+    /** The fields of a form, and its images where the action takes any. */
+    async function bodyOf(raw: FastifyRequest, act: AnyAction): Promise<{ body: unknown; images: SentImage[] }> {
+      if (!isMultipart(raw.headers)) return { body: raw.body, images: [] }
+      if (act.images === undefined) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This form takes no files.')
+      const incoming = server.uploads.open(raw, { accepts: [], maxBytes: MULTIPART_LIMIT }, clientKey(clientOf(raw)))
+      try {
+        return await receiveForm(raw.headers, incoming.body.bytes)
+      } finally {
+        incoming.close()
+      }
+    }
 
     await server.register(async (anywhere) => {
       anywhere.removeAllContentTypeParsers()

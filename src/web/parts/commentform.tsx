@@ -4,6 +4,7 @@ import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
 import { Icon } from './icon.js'
+import { ImageField } from './imagefield.js'
 import { NameField } from './namefield.js'
 import { Refused } from './refused.js'
 
@@ -34,7 +35,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
   const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
   const suffix = parent === undefined ? (kind === 'note' ? '-note' : '') : `-${parent}`
   return (
-    <Form view={view} to={path} class="comment-form">
+    <Form view={view} to={path} class="comment-form" takesFiles>
       <Hidden name="parent_id" value={parent} />
       <Refused view={view} of={comments.create} />
       <Field
@@ -52,6 +53,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
           ...(shortcut !== undefined && { key: shortcut }),
         }}
       />
+      <ImageField view={mine} suffix={suffix} />
       <NameField view={mine} id={`field-name${suffix}`} />
       {kind === 'note' ? <Hidden name="is_internal" value="true" /> : null}
       {kind !== undefined ? null : to?.is_internal ? (

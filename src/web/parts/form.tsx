@@ -43,6 +43,7 @@ export function Form({
   view,
   to,
   children,
+  takesFiles,
   ...rest
 }: {
   view: View
@@ -57,9 +58,12 @@ export function Form({
   'data-unsaved'?: ''
   /** A script sends it at once: it is one step of several. */
   'data-steps'?: ''
+  /** Images may be sent with it by those who are signed in. */
+  takesFiles?: true
 }) {
+  const encoding = takesFiles && view.viewer ? 'multipart/form-data' : undefined
   return (
-    <form method="post" action={view.href(to)} {...rest}>
+    <form method="post" action={view.href(to)} enctype={encoding} {...rest}>
       {children}
     </form>
   )

@@ -7,6 +7,7 @@ import { cameFrom } from '../kit/addresses.js'
 import { TellNobody } from './audience.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
+import { ImageField } from './imagefield.js'
 import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
 import { Refused } from './refused.js'
@@ -60,7 +61,7 @@ export function PostForm({
   const { t } = view
   const [text] = previewOf(view)
   return (
-    <Form view={view} to={to} class="post-form" id="post-form">
+    <Form view={view} to={to} class="post-form" id="post-form" takesFiles>
       {/* Enter presses the first button of a form: this one, and not a vote */}
       <button type="submit" class="hidden" tabIndex={-1} aria-hidden="true" />
       {isChecked ? <Hidden name="checked" value="yes" /> : null}
@@ -96,6 +97,7 @@ export function PostForm({
         rows={8}
         value={values.contentMarkdown}
       />
+      <ImageField view={view} />
       <section id="preview" class="preview" aria-live="polite" hidden={text === undefined}>
         <h2>{t('post.preview')}</h2>
         <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: text ? view.html(text) : '' }} />

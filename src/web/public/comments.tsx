@@ -9,6 +9,7 @@ import { Confirm } from '../parts/confirm.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { named } from '../parts/namefield.js'
 import { Quote } from '../parts/quote.js'
+import { ImageField } from '../parts/imagefield.js'
 import { Refused } from '../parts/refused.js'
 import { AskToDelete, ReportForm } from '../parts/report.js'
 import { Stored, versionOf } from '../parts/stored.js'
@@ -22,6 +23,7 @@ const given = ({ params }: View) => ({ post_id: params.slug, comment_id: params.
 
 export const create = action({
   operation: service.create,
+  images: 'body',
   page: async () => post,
   before: named,
   input: ({ params }, { body = '', parent_id, is_internal }) => ({
@@ -77,7 +79,7 @@ export const editComment = page({
       <h1>{view.t('comment.edit')}</h1>
       <Summary view={view} />
       <Stored view={view} texts={[unescaped(comment.body)]} />
-      <Form view={view} to={`${pathOf(view)}/edit`}>
+      <Form view={view} to={`${pathOf(view)}/edit`} takesFiles>
         <Refused view={view} of={service.update} />
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="if_updated_at" value={versionOf(view, view.form.values.if_updated_at, comment.updated_at)} />
@@ -91,6 +93,7 @@ export const editComment = page({
           required
           value={unescaped(comment.body)}
         />
+        <ImageField view={view} />
         {view.can('comment:create_internal') ? (
           <Check view={view} name="is_internal" label={view.t('comment.internal')} checked={comment.is_internal} />
         ) : null}
@@ -107,6 +110,7 @@ export const editComment = page({
 
 export const update = action({
   operation: service.update,
+  images: 'body',
   page: async () => editComment,
   input: (view, { body = '', is_internal, if_updated_at }) => ({
     ...given(view),

@@ -99,6 +99,7 @@ async function admitPreview(view: LiveView, { title, contentMarkdown = '' }: Fie
 
 export const create = action({
   operation: service.create,
+  images: 'contentMarkdown',
   page: async () => newPost,
   input: (_view, form) => ({
     title: titleGiven(form),
@@ -176,6 +177,7 @@ export const editPost = page({
 
 export const update = action({
   operation: service.update,
+  images: 'contentMarkdown',
   page: async () => editPost,
   input: ({ params, can }, form) => ({
     id: params.slug,

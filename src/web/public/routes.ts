@@ -13,6 +13,7 @@ const search = () => import('./search.js')
 const boards = () => import('./boards.js')
 const roadmaps = () => import('./roadmaps.js')
 const people = () => import('./people.js')
+const images = () => import('./images.js')
 const votes = () => import('./votes.js')
 
 const COMMENT = '/posts/:slug/comments/:comment'
@@ -48,6 +49,7 @@ export const routes = {
   actions: {
     '/boards/:url/follow': async () => (await boards()).follow,
     '/boards/:url/unfollow': async () => (await boards()).unfollow,
+    '/images': async () => (await images()).upload,
     '/posts/new': async () => (await postforms()).create,
     '/posts/:slug/edit': async () => (await postforms()).update,
     '/posts/:slug/merge': async () => (await merges()).merge,

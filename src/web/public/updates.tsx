@@ -6,6 +6,7 @@ import { action, page, Redirect } from '../kit/page.js'
 import { TellNobody, WillTell } from '../parts/audience.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'
+import { ImageField } from '../parts/imagefield.js'
 import { Refused } from '../parts/refused.js'
 import { RoadmapField } from '../parts/roadmapfield.js'
 import { Stored, versionOf } from '../parts/stored.js'
@@ -29,7 +30,7 @@ export const postUpdate = page({
       <h1>{view.t('update.of', { title: post.title })}</h1>
       <Summary view={view} />
       <Stored view={view} texts={[post.title, post.roadmap?.name ?? view.t('post.noRoadmap')]} />
-      <Form view={view} to={`${links.post(post.slug)}/update`}>
+      <Form view={view} to={`${links.post(post.slug)}/update`} takesFiles>
         <Refused view={view} of={service.update} />
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="ifUpdatedAt" value={versionOf(view, view.form.values.ifUpdatedAt, post.updatedAt)} />
@@ -42,6 +43,7 @@ export const postUpdate = page({
           hint={view.t('update.hint')}
           rows={6}
         />
+        <ImageField view={view} />
         <WillTell view={view} audience={told} />
         <TellNobody view={view} />
         <div class="buttons">
@@ -57,6 +59,7 @@ export const postUpdate = page({
 
 export const update = action({
   operation: service.update,
+  images: 'message',
   page: async () => postUpdate,
   input: ({ params }, { roadmapId, message, quiet, ifUpdatedAt }) => ({
     id: params.slug,

@@ -27,6 +27,7 @@ const SHOW: Readonly<Record<Noun, Show | undefined>> = {
   key: undefined,
   session: undefined,
   identity: undefined,
+  image: undefined,
   view: async (call, view) => call((await import('../../../service/views.js')).show, { view }),
   subject: undefined,
 }

@@ -168,6 +168,11 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     VIEW_EXISTS: run('views list'),
     VIEW_LIMIT: run('views list'),
     TAG_LIMIT: run('tags list'),
+    IMAGE_NOT_FOUND: run('events list --action image.created'),
+    IMAGE_REFUSED: help,
+    IMAGES_UNAVAILABLE: [
+      'npm install -g feedbackctl   where the server runs, with optional packages; then start it again',
+    ],
     NOTIFICATION_NOT_FOUND: run('notifications list'),
     MAIL_KEY_NOT_FOUND: run('account notifications'),
     EVENT_NOT_FOUND: run('events list'),

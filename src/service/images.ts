@@ -1,0 +1,138 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { imagePath } from '../core/images/address.js'
+import { encodeImage } from '../core/images/encoding.js'
+import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../core/images/types.js'
+import { newId } from '../core/ids.js'
+import { quoted } from '../core/text.js'
+import { findComment } from '../db/comments.js'
+import { deleteImage, findImage, imageData, insertImage, usesOf } from '../db/images.js'
+import type { ImageRow } from '../db/tables.js'
+import { can, notAllowed, type Actor } from './lib/access.js'
+import { change } from './lib/change.js'
+import { maySee } from './lib/commentshapes.js'
+import type { Context } from './lib/context.js'
+import { operation } from './lib/operation.js'
+import { fields, inPath } from './lib/schemas.js'
+import { ANONYMOUS, personOf } from './lib/sessions.js'
+import { upload } from './lib/upload.js'
+import { visiblePost } from './lib/whichpost.js'
+
+const Image = Type.Object({
+  imageId: Type.String({ format: 'uuid' }),
+  url: Type.String({ description: 'Address of the image, for Markdown: ![alternative text](url)' }),
+  mediaType: Type.String({ description: 'Always image/webp, whatever was sent' }),
+  width: Type.Integer({ description: 'In pixels' }),
+  height: Type.Integer({ description: 'In pixels' }),
+  bytes: Type.Integer(),
+  createdAt: Type.String({ format: 'date-time' }),
+})
+export type Image = Type.Static<typeof Image>
+
+const toImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, image: ImageRow): Image => ({
+  imageId: image.imageId,
+  url: `${siteUrl}${imagePath(image)}`,
+  mediaType: image.mediaType,
+  width: image.width,
+  height: image.height,
+  bytes: image.bytes,
+  createdAt: image.createdAt,
+})
+
+export const create = upload({
+  id: 'images.create',
+  summary: 'Upload an image for a post or a comment; one that no text shows within a day is deleted',
+  http: 'POST /images 201',
+  access: 'signed-in',
+  writes: 'content',
+  limit: 'images',
+  errors: ['IMAGE_REFUSED', 'IMAGES_UNAVAILABLE'],
+  accepts: IMAGE_TYPES,
+  maxBytes: MAX_IMAGE_BYTES,
+  input: fields({}),
+  output: Type.Object({ image: Image }),
+  async run(ctx, _input, { bytes }) {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of bytes) chunks.push(chunk)
+    const { about, bytes: data } = await encodeImage(Buffer.concat(chunks))
+    return change(ctx, async (tx) => {
+      const image = {
+        imageId: newId(),
+        userId: await personOf(tx),
+        mediaType: 'image/webp',
+        ...about,
+        bytes: data.length,
+        createdAt: tx.now().toISOString(),
+      }
+      await insertImage(tx.db, image, data)
+      tx.record('image.created', image.imageId)
+      return { image: toImage(ctx, image) }
+    })
+  },
+})
+
+export const remove = operation({
+  id: 'images.delete',
+  summary: 'Delete an image, wherever it is shown; needs post:destroy unless you uploaded it',
+  http: 'DELETE /images/:image_id 204',
+  access: 'signed-in',
+  writes: 'content',
+  errors: ['IMAGE_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
+  input: fields({ image_id: inPath('Id of the image', 'image') }),
+  output: Type.Undefined(),
+  async subject(ctx, { image_id: given }) {
+    const seen = typeof given === 'string' ? await imageFor(ctx, given) : undefined
+    if (!seen) throw new AppError('IMAGE_NOT_FOUND', `Image ${quoted(String(given))} not found.`)
+    if (!isOwn(ctx.actor, seen.image) && !can(ctx.actor, 'post:destroy')) throw notAllowed(['post:destroy'])
+    return seen.image
+  },
+  run: (ctx, _input, { imageId }) =>
+    change(ctx, async (tx) => {
+      if (!(await deleteImage(tx.db, imageId)))
+        throw new AppError('IMAGE_NOT_FOUND', `Image ${quoted(imageId)} not found.`)
+      tx.record('image.deleted', imageId)
+      return undefined
+    }),
+})
+
+const isOwn = (actor: Actor, { userId }: ImageRow): boolean => userId !== null && userId === actor.userId
+
+type Reader = Pick<Context, 'db' | 'actor'>
+
+/** An image that the actor may see; `isPublic` says that everybody may. */
+async function imageFor(ctx: Reader, imageId: string): Promise<{ image: ImageRow; isPublic: boolean } | undefined> {
+  const image = await findImage(ctx.db, imageId)
+  if (!image) return undefined
+  const isPublic = await isShownTo({ db: ctx.db, actor: ANONYMOUS }, imageId)
+  const mayManage = isOwn(ctx.actor, image) || can(ctx.actor, 'post:destroy')
+  return isPublic || mayManage || (await isShownTo(ctx, imageId)) ? { image, isPublic } : undefined
+}
+
+/** Whether the actor may read a text that shows the image. */
+async function isShownTo(ctx: Reader, imageId: string): Promise<boolean> {
+  for (const { postId, commentId } of await usesOf(ctx.db, imageId)) {
+    const comment = commentId === null ? undefined : await findComment(ctx.db, commentId)
+    if (commentId !== null && (!comment || !maySee(ctx.actor, comment))) continue
+    if (await mayRead(ctx, comment?.post_id ?? postId)) return true
+  }
+  return false
+}
+
+async function mayRead(ctx: Reader, postId: string | null): Promise<boolean> {
+  try {
+    await visiblePost(ctx, postId)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return false
+    throw error
+  }
+}
+
+/** The bytes of an image, if the actor may see it. */
+export async function imageFile(
+  ctx: Reader,
+  imageId: string,
+): Promise<{ mediaType: string; data: Buffer; isPublic: boolean } | undefined> {
+  const found = await imageFor(ctx, imageId)
+  return found && { mediaType: found.image.mediaType, data: await imageData(ctx.db, imageId), isPublic: found.isPublic }
+}

@@ -1,0 +1,72 @@
+import { once } from 'node:events'
+import type { IncomingHttpHeaders } from 'node:http'
+import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import { AppError } from '../../core/errors.js'
+import { MAX_IMAGE_BYTES } from '../../core/images/types.js'
+import { BODY_LIMIT } from '../../http/surface.js'
+import { MAX_FIELDS } from './fields.js'
+
+/** An image that was sent with a form. */
+export interface SentImage {
+  /** The name of its file, as the browser says. */
+  name: string
+  /** One byte more than allowed where it is too large. */
+  bytes: Buffer
+}
+
+/** Images that one form may send. */
+export const MAX_IMAGES = 4
+/** Characters of the text that stands for an image. */
+export const MAX_ALT = 200
+/** Bytes of a form with images at most. They are in memory while it arrives. */
+export const MULTIPART_LIMIT = 12_000_000
+
+export const isMultipart = ({ 'content-type': type = '' }: IncomingHttpHeaders): boolean =>
+  /^multipart\/form-data\s*(?:;|$)/i.test(type)
+
+/** Reads a form with files. Like any form, it may have one field more than allowed, so that `fieldsOf` can reject it. */
+export async function receiveForm(
+  headers: IncomingHttpHeaders,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ body: Record<string, string[]>; images: SentImage[] }> {
+  const body = new Map<string, string[]>()
+  const images: SentImage[] = []
+  const parser = parserOf(headers)
+  parser.on('field', (name, value) => void body.set(name, [...(body.get(name) ?? []), value]))
+  parser.on('file', (_field, file, name) => {
+    const chunks: Buffer[] = []
+    file.on('data', (chunk: Buffer) => chunks.push(chunk))
+    file.on('end', () => {
+      if (chunks.length > 0) images.push({ name: name ?? '', bytes: Buffer.concat(chunks) })
+    })
+  })
+  const finished = once(parser, 'finish').catch((error: unknown) => {
+    throw broken(error)
+  })
+  finished.catch(() => {}) // the loop may fail first
+  for await (const chunk of bytes) if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
+  parser.end()
+  await finished
+  return { body: Object.fromEntries(body), images }
+}
+
+function parserOf(headers: IncomingHttpHeaders): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
+      limits: {
+        fieldNameSize: 100,
+        fieldSize: BODY_LIMIT,
+        fields: MAX_FIELDS + 1,
+        files: MAX_IMAGES + 1,
+        fileSize: MAX_IMAGE_BYTES + 1,
+        headerPairs: 20,
+      },
+    })
+  } catch (error) {
+    throw broken(error)
+  }
+}
+
+const broken = (cause: unknown): AppError =>
+  new AppError('BAD_REQUEST', 'The form is not complete. Send it again.', { cause })
