@@ -32,6 +32,9 @@ it('images come with a form without a script, also below a path', async () => {
   await page.click('.post-form .buttons button:not([name])')
   await page.locator('.flash').waitFor()
   expect(await shown(visitor)).toEqual([['The settings ', 2, '2']])
+  const path = '/feedback/api/v1/images/'
+  expect(await page.locator('.prose a:has(img)').getAttribute('href')).toContain(path)
+  expect(await page.locator('meta[property="og:image"]').getAttribute('content')).toContain(path)
   const stored = await site.db.selectFrom('posts').select('contentMarkdown').executeTakeFirstOrThrow()
   expect(stored.contentMarkdown).toMatch(/^Like this:\n\n!\[The settings \]\(\/feedback\/api\/v1\/images\/[0-9a-f-]{36}-2x1\.webp\)$/) // prettier-ignore
 })

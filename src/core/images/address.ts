@@ -24,6 +24,12 @@ export function imageAt(path: string): ImageAddress | undefined {
   return imageId === undefined ? undefined : { imageId, width: Number(width), height: Number(height) }
 }
 
+/** The first image whose address a text has. */
+export function firstImageIn(markdown: string): ImageAddress | undefined {
+  const [path] = new RegExp(ANYWHERE.source).exec(markdown) ?? []
+  return path === undefined ? undefined : imageAt(path)
+}
+
 /** The ids of the images that a text may show, each once. */
 export const imagesIn = (markdown: string): string[] => [
   ...new Set(Array.from(markdown.matchAll(ANYWHERE), ([, imageId]) => imageId ?? '')),

@@ -119,7 +119,9 @@ const imageOrLink: RendererRule = (tokens, index, options, env, self) => {
   if (uploaded) {
     // Whatever host it names: a site may have had another address when the text was written
     token.attrs = [['src', imagePath(uploaded)], ['alt', ''], ...(token.attrs ?? []).filter(([name]) => name === 'title'), ['width', String(uploaded.width)], ['height', String(uploaded.height)]] // prettier-ignore
-    return showImage(tokens, index, options, env, self)
+    const image = showImage(tokens, index, options, env, self)
+    const { isLinked } = token.meta as { isLinked: boolean }
+    return isLinked ? image : `<a href="${imagePath(uploaded)}">${image}</a>` // to look at its details
   }
   if (src !== '' && url?.origin === HERE) return showImage(tokens, index, options, env, self)
   const alt = self.renderInlineAsText(token.children ?? [], options, env)

@@ -396,7 +396,8 @@ export const saidBy = ({ flash }: Outcome): Said[] =>
 
 /** Images of texts are at the root; a site may be below a path. A text has no `<` of its own in HTML. */
 const inBase = (html: Html, base: string): Html =>
-  base === '' ? html : (text) => html(text).replaceAll(`<img src="${IMAGES}/`, `<img src="${base}${IMAGES}/`)
+  base === '' ? html : (text) => html(text).replaceAll(OF_IMAGE, `$1${base}${IMAGES}/`)
+const OF_IMAGE = new RegExp(`(<(?:img src|a href)=")${IMAGES}/`, 'g')
 
 /** What the address says was done. */
 const saidIn = (done: string | undefined, words: Words): Said[] =>

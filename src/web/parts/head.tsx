@@ -1,3 +1,4 @@
+import { firstImageIn, imagePath } from '../../core/images/address.js'
 import { excerptOf } from '../../core/markdown/excerpt.js'
 import type { View } from '../kit/page.js'
 
@@ -16,6 +17,7 @@ interface HeadProps {
 /** What search engines and other sites show of a page. */
 export function Head({ view, path, title, text, type = 'website', feed }: HeadProps) {
   const description = text ? excerptOf(text, 160) : view.settings.description
+  const image = firstImageIn(text ?? '')
   const address = view.absolute(path)
   return (
     <>
@@ -26,7 +28,16 @@ export function Head({ view, path, title, text, type = 'website', feed }: HeadPr
       <meta property="og:url" content={address} />
       <meta property="og:site_name" content={view.settings.title} />
       {description ? <meta property="og:description" content={description} /> : null}
-      {view.settings.logo ? <meta property="og:image" content={view.settings.logo} /> : null}
+      {image ? (
+        <>
+          <meta property="og:image" content={view.absolute(imagePath(image))} />
+          <meta property="og:image:width" content={String(image.width)} />
+          <meta property="og:image:height" content={String(image.height)} />
+          <meta name="twitter:card" content="summary_large_image" />
+        </>
+      ) : view.settings.logo ? (
+        <meta property="og:image" content={view.settings.logo} />
+      ) : null}
       {feed ? <link rel="alternate" type="application/atom+xml" title={title} href={view.href(feed)} /> : null}
     </>
   )
