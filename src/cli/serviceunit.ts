@@ -47,7 +47,8 @@ StartLimitIntervalSec=0
 
 [Service]
 ExecStart=${program.map(quoted).join(' ')} serve --config ${isUsers ? quoted(config) : `\${CREDENTIALS_DIRECTORY}/config.toml`}
-${isUsers ? '' : ownUser(name, config)}Restart=always
+${isUsers ? '' : ownUser(name, config)}OOMPolicy=continue
+Restart=always
 RestartSec=2
 RestartPreventExitStatus=78
 TimeoutStopSec=40

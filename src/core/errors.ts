@@ -171,6 +171,7 @@ export type Reason =
   | 'image-bytes'
   | 'image-count'
   | 'image-pixels'
+  | 'image-time'
   | 'image-unreadable'
   | 'metrics-port'
   | 'new-account'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { CommentRow, Db, FollowRow, MergedVoteRow, NotificationRow, PostRow, VoteRow } from './tables.js'
+import type { CommentRow, Db, FollowRow, ImageRow, MergedVoteRow, NotificationRow, PostRow, VoteRow } from './tables.js'
 
 // What a person has written, each in pages: rows after one, in the order of an index.
 
@@ -88,6 +88,21 @@ export const ownBoardFollows = async (db: Db, userId: string) =>
   (
     await db.selectFrom('board_follows').select(['boardId', 'createdAt']).where('userId', '=', userId).execute()
   ).toSorted((one, other) => (one.boardId < other.boardId ? -1 : 1))
+
+/** The images that the person uploaded. */
+export const ownImages = (
+  db: Db,
+  userId: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<ImageRow[]> =>
+  db
+    .selectFrom('images')
+    .selectAll()
+    .where('userId', '=', userId)
+    .$if(after !== undefined, (query) => query.where('imageId', '>', after ?? ''))
+    .orderBy('imageId')
+    .limit(limit)
+    .execute()
 
 export type OwnMention = Awaited<ReturnType<typeof ownMentions>>[number]
 

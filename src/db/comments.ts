@@ -134,19 +134,30 @@ export async function setAnswer(db: Db, postId: string, id: string | null, at: s
   if (id !== null) await answers.set({ official: 'answer', updated_at: at }).where('id', '=', id).execute()
 }
 
-export async function insertComment(db: Db, comment: Insertable<Tables['comments']>): Promise<void> {
+/** `images` are those that the text may show. */
+export async function insertComment(
+  db: Db,
+  comment: Insertable<Tables['comments']>,
+  images: readonly string[],
+): Promise<void> {
   await referringTo({ users: comment.author_id, posts: comment.post_id }, () =>
     db.insertInto('comments').values(comment).execute(),
   )
   await indexComments(db, [comment])
-  await recordUses(db, { commentId: comment.id, markdown: comment.body }, { isNew: true })
+  await recordUses(db, { commentId: comment.id, markdown: comment.body }, images, { isNew: true })
 }
 
-export async function updateComment(db: Db, id: string, change: Updateable<Tables['comments']>): Promise<void> {
+/** `images` are those that a new text may show, beside those that it showed before. */
+export async function updateComment(
+  db: Db,
+  id: string,
+  change: Updateable<Tables['comments']>,
+  images: readonly string[] = [],
+): Promise<void> {
   await db.updateTable('comments').set(change).where('id', '=', id).execute()
   if (change.body === undefined) return
   await indexComments(db, [{ id, body: change.body }])
-  await recordUses(db, { commentId: id, markdown: change.body }, { isNew: false })
+  await recordUses(db, { commentId: id, markdown: change.body }, images, { isNew: false })
 }
 
 /** Replies stay, without a parent. */

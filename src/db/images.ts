@@ -1,4 +1,4 @@
-import { sql, type Insertable } from 'kysely'
+import { sql, type ExpressionBuilder, type Insertable } from 'kysely'
 import { imagesIn } from '../core/images/address.js'
 import { isPostgres } from './dialect.js'
 import { referringTo } from './references.js'
@@ -47,26 +47,46 @@ export const usesOf = (db: Db, imageId: string): Promise<{ postId: string | null
     .limit(MOST_USES)
     .execute()
 
+/** Whether everybody may read a text that shows the image. */
+export async function isShownToAll(db: Db, imageId: string): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from image_uses
+    left join comments on comments.id = image_uses."commentId"
+    join posts on posts."postId" = coalesce(image_uses."postId", comments.post_id)
+    left join merges on merges."postId" = posts."postId"
+    left join posts as root on root."postId" = merges."rootId"
+    where image_uses."imageId" = ${imageId} and coalesce(root.display, posts.display) <> 0
+      and (comments.id is null or (comments.is_internal = 0 and comments.is_spam = 0))
+    limit 1`.execute(db)
+  return rows.length > 0
+}
+
 /** The text of a post or of a comment. */
 type Text = ({ postId: string; commentId?: never } | { commentId: string; postId?: never }) & {
   markdown: string | null
 }
 
-/** Images that one text shows at most. It may name more, which nobody but those who uploaded them then sees. */
-const MOST_IN_TEXT = 50
-
-/** Records which images a text shows. Call it in the transaction that writes the text. */
-export async function recordUses(db: Db, text: Text, { isNew }: { isNew: boolean }): Promise<void> {
+/**
+ * Records which images a text shows: those of `shown`, and of those that it names the ones that it showed before. Call it in
+ * the transaction that writes the text.
+ */
+export async function recordUses(
+  db: Db,
+  text: Text,
+  shown: readonly string[],
+  { isNew }: { isNew: boolean },
+): Promise<void> {
   const { postId = null, commentId = null, markdown } = text
   const textId = postId ?? commentId
   if (textId === null) return
-  const ids = imagesIn(markdown ?? '').slice(0, MOST_IN_TEXT)
+  const named = imagesIn(markdown ?? '')
   if (!isNew)
     await db
       .deleteFrom('image_uses')
       .where('textId', '=', textId)
-      .$if(ids.length > 0, (query) => query.where('imageId', 'not in', ids))
+      .$if(named.length > 0, (query) => query.where('imageId', 'not in', named))
       .execute()
+  const ids = named.filter((id) => shown.includes(id))
   if (ids.length === 0) return
   await db
     .insertInto('image_uses')
@@ -88,33 +108,37 @@ export async function recordUses(db: Db, text: Text, { isNew }: { isNew: boolean
     .execute()
 }
 
-/** Whether there is an image from before a time that no text shows. */
-export async function hasUnusedImage(db: Db, before: string): Promise<boolean> {
-  return (await unusedImages(db, before, 1)).length > 0
+const isUnused = (eb: ExpressionBuilder<Tables, 'images'>) =>
+  eb.not(eb.exists(eb.selectFrom('image_uses').select('textId').whereRef('image_uses.imageId', '=', 'images.imageId')))
+
+/** Deletes the images of a user that no text shows. */
+export async function deleteUnusedOf(db: Db, userId: string): Promise<void> {
+  await db.deleteFrom('images').where('userId', '=', userId).where(isUnused).execute()
 }
 
-/** Deletes images from before a time that no text shows, the oldest first. Returns how many. */
-export async function deleteUnusedImages(db: Db, before: string, limit: number): Promise<number> {
-  const ids = await unusedImages(db, before, limit)
-  if (ids.length === 0) return 0
-  if (isPostgres(db)) await sql`select 1 from images where "imageId" in (${sql.join(ids)}) for update`.execute(db)
-  // A text may show it since it was looked up
-  const { numDeletedRows } = await db
-    .deleteFrom('images')
-    .where('imageId', 'in', ids)
-    .where((eb) =>
-      eb.not(
-        eb.exists(eb.selectFrom('image_uses').select('textId').whereRef('image_uses.imageId', '=', 'images.imageId')),
-      ),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(numDeletedRows)
-}
+/** Where a list of images by age goes on. */
+export type Place = Pick<ImageRow, 'createdAt' | 'imageId'>
 
-async function unusedImages(db: Db, before: string, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ imageId: string }>`
-    select "imageId" from images
-    where "createdAt" < ${before} and not exists (select 1 from image_uses where image_uses."imageId" = images."imageId")
+/** Images from before a time, the oldest first, and whether a text shows them. */
+export async function imagesBefore(
+  db: Db,
+  before: string,
+  { after, limit }: { after: Place | undefined; limit: number },
+): Promise<(Place & { isUsed: number })[]> {
+  const { rows } = await sql<Place & { isUsed: number }>`
+    select "createdAt", "imageId",
+      case when exists (select 1 from image_uses where image_uses."imageId" = images."imageId") then 1 else 0 end as "isUsed"
+    from images where "createdAt" < ${before}
+      ${after === undefined ? sql`` : sql`and ("createdAt", "imageId") > (${after.createdAt}, ${after.imageId})`}
     order by "createdAt", "imageId" limit ${limit}`.execute(db)
-  return rows.map(({ imageId }) => imageId)
+  return rows
+}
+
+/** Deletes those of some images that no text shows. Returns how many. */
+export async function deleteUnused(db: Db, ids: readonly string[]): Promise<number> {
+  if (ids.length === 0) return 0
+  // A text that is being written may show one: its transaction holds the image
+  if (isPostgres(db)) await sql`select 1 from images where "imageId" in (${sql.join(ids)}) for update`.execute(db)
+  const { numDeletedRows } = await db.deleteFrom('images').where('imageId', 'in', ids).where(isUnused).executeTakeFirstOrThrow() // prettier-ignore
+  return Number(numDeletedRows)
 }

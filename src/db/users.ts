@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../core/ids.js'
 import { searchKey } from '../core/text.js'
+import { deleteUnusedOf } from './images.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
 import { isPostgres, unlessTaken } from './dialect.js'
@@ -202,6 +203,7 @@ export const setBlocked = (db: Db, userId: string, isBlocked: 0 | 1, updatedAt: 
 export async function deleteUser(db: Db, { userId, email }: Pick<UserRow, 'userId' | 'email'>): Promise<boolean> {
   await db.deleteFrom('deliveries').where('kind', '=', 'mail').where('recipient', '=', email).execute()
   await db.deleteFrom('views').where('userId', '=', userId).where('isShared', '=', 0).execute()
+  await deleteUnusedOf(db, userId)
   const { numDeletedRows } = await db.deleteFrom('users').where('userId', '=', userId).executeTakeFirst()
   return numDeletedRows > 0n
 }

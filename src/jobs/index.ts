@@ -35,7 +35,7 @@ export const jobsOf = ({
   search,
   notifications(settings),
   oldNotifications,
-  images,
+  images(),
   ...(settings.mail ? [notificationMails(settings)] : []),
   ...(schedule ? [backups(schedule)] : []),
   ...(backupWork ? [backupTasks(backupWork)] : []),

@@ -1,11 +1,21 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownMentions, ownMergedVotes, ownNotifications, ownPosts, ownVotes, type OwnMention } from '../db/account.js' // prettier-ignore
+import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownImages, ownMentions, ownMergedVotes, ownNotifications, ownPosts, ownVotes, type OwnMention } from '../db/account.js' // prettier-ignore
 import { lock } from '../db/counters.js'
-import type { CommentRow, PostRow, UserRow, FollowRow, MergedVoteRow, NotificationRow, VoteRow } from '../db/tables.js'
+import type {
+  CommentRow,
+  PostRow,
+  UserRow,
+  FollowRow,
+  ImageRow,
+  MergedVoteRow,
+  NotificationRow,
+  VoteRow,
+} from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
 import type { OneTimeToken } from '../db/tokens.js'
 import { lockUser } from '../db/users.js'
+import { Image, toImage } from './images.js'
 import { Key, keysOf } from './keys.js'
 import { Own, ownOf } from './notificationsettings.js'
 import { change } from './lib/change.js'
@@ -80,7 +90,7 @@ const Notification = Type.Object({
 export const exportData = download({
   id: 'account.export',
   summary:
-    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow, mentions of you, what you were told and how, saved views, sessions and keys, without secrets',
+    'Get the data the site stores about you: account, ways to sign in, posts, comments, votes, what you follow, mentions of you, what you were told and how, images, saved views, sessions and keys, without secrets',
   http: 'GET /users/profile/data 200',
   access: 'session',
   types: ['application/json'],
@@ -101,6 +111,7 @@ export const exportData = download({
     boardFollows: Type.Array(BoardFollow),
     mentions: Type.Array(Mention),
     notifications: Type.Array(Notification),
+    images: Type.Array(Image),
     next: Type.Null({ description: 'Always null, for clients that ask for the parts of earlier versions' }),
   }),
   async rows(ctx) {
@@ -207,7 +218,7 @@ async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof
 }
 
 /** What a person has written, page by page. */
-const contentOf = ({ db }: Context, userId: string) => ({
+const contentOf = ({ db, siteUrl }: Context, userId: string) => ({
   posts: shownOf(
     pagesOf<PostRow>(SIZES.posts, (page) => ownPosts(db, userId, page)),
     (post): Type.Static<typeof Post> => ({
@@ -272,6 +283,10 @@ const contentOf = ({ db }: Context, userId: string) => ({
       createdAt,
       readAt,
     }),
+  ),
+  images: shownOf(
+    pagesOf<ImageRow>(SIZES.votes, ({ limit, after }) => ownImages(db, userId, { limit, after: after?.imageId })),
+    (image) => toImage({ siteUrl }, image),
   ),
 })
 

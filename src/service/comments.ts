@@ -27,6 +27,7 @@ import { change, type Change } from './lib/change.js'
 import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, takenAmong, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
 import { hiddenFirst } from './lib/holding.js'
+import { imagesToShow } from './lib/images.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorIdFrom } from './lib/postplaces.js'
@@ -181,7 +182,7 @@ export const create = operation({
         created_at: now,
         updated_at: now,
       }
-      await insertComment(tx.db, comment)
+      await insertComment(tx.db, comment, await imagesToShow(tx, written))
       tx.record('comment.created', comment.id, title)
       return { activity: toActivity(ctx, await existing(tx, comment.id), new Set()) }
     })
@@ -223,12 +224,18 @@ export const update = operation({
       if (flips(input.is_spam, comment.is_spam)) assertMay(ctx.actor, 'comment:update:any')
       if (flips(input.is_internal, comment.is_internal)) await assertNoPublicReply(tx.db, comment, input.is_internal)
       const isEdited = written !== undefined && written !== comment.body
-      await updateComment(tx.db, id, {
-        ...(isEdited && { body: written, is_edited: 1 }),
-        ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
-        ...(flips(input.is_spam, comment.is_spam) && { is_spam: input.is_spam ? SPAM : SHOWN }), // false does not end a hold
-        updated_at: ctx.now().toISOString(),
-      })
+      const images = isEdited ? await imagesToShow(tx, written) : []
+      await updateComment(
+        tx.db,
+        id,
+        {
+          ...(isEdited && { body: written, is_edited: 1 }),
+          ...(input.is_internal !== undefined && { is_internal: input.is_internal ? 1 : 0 }),
+          ...(flips(input.is_spam, comment.is_spam) && { is_spam: input.is_spam ? SPAM : SHOWN }), // false does not end a hold
+          updated_at: ctx.now().toISOString(),
+        },
+        images,
+      )
       if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })
       const after = await existing(tx, id)
       tx.record('comment.updated', id, comment.title, undefined, [

@@ -1,24 +1,22 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { imagePath } from '../core/images/address.js'
+import { imagePath, type ImageAddress } from '../core/images/address.js'
 import { encodeImage } from '../core/images/encoding.js'
 import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../core/images/types.js'
 import { newId } from '../core/ids.js'
 import { quoted } from '../core/text.js'
-import { findComment } from '../db/comments.js'
-import { deleteImage, findImage, imageData, insertImage, usesOf } from '../db/images.js'
+import { deleteImage, imageData, insertImage } from '../db/images.js'
 import type { ImageRow } from '../db/tables.js'
-import { can, notAllowed, type Actor } from './lib/access.js'
+import { can, notAllowed } from './lib/access.js'
 import { change } from './lib/change.js'
-import { maySee } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
+import { imageFor, isOwn, type Reader } from './lib/images.js'
 import { operation } from './lib/operation.js'
 import { fields, inPath } from './lib/schemas.js'
-import { ANONYMOUS, personOf } from './lib/sessions.js'
+import { personOf } from './lib/sessions.js'
 import { upload } from './lib/upload.js'
-import { visiblePost } from './lib/whichpost.js'
 
-const Image = Type.Object({
+export const Image = Type.Object({
   imageId: Type.String({ format: 'uuid' }),
   url: Type.String({ description: 'Address of the image, for Markdown: ![alternative text](url)' }),
   mediaType: Type.String({ description: 'Always image/webp, whatever was sent' }),
@@ -29,7 +27,7 @@ const Image = Type.Object({
 })
 export type Image = Type.Static<typeof Image>
 
-const toImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, image: ImageRow): Image => ({
+export const toImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, image: ImageRow): Image => ({
   imageId: image.imageId,
   url: `${siteUrl}${imagePath(image)}`,
   mediaType: image.mediaType,
@@ -54,7 +52,7 @@ export const create = upload({
   async run(ctx, _input, { bytes }) {
     const chunks: Uint8Array[] = []
     for await (const chunk of bytes) chunks.push(chunk)
-    const { about, bytes: data } = await encodeImage(Buffer.concat(chunks))
+    const { about, bytes: data } = await encodeImage(Buffer.concat(chunks), await personOf(ctx))
     return change(ctx, async (tx) => {
       const image = {
         imageId: newId(),
@@ -95,44 +93,12 @@ export const remove = operation({
     }),
 })
 
-const isOwn = (actor: Actor, { userId }: ImageRow): boolean => userId !== null && userId === actor.userId
-
-type Reader = Pick<Context, 'db' | 'actor'>
-
-/** An image that the actor may see; `isPublic` says that everybody may. */
-async function imageFor(ctx: Reader, imageId: string): Promise<{ image: ImageRow; isPublic: boolean } | undefined> {
-  const image = await findImage(ctx.db, imageId)
-  if (!image) return undefined
-  const isPublic = await isShownTo({ db: ctx.db, actor: ANONYMOUS }, imageId)
-  const mayManage = isOwn(ctx.actor, image) || can(ctx.actor, 'post:destroy')
-  return isPublic || mayManage || (await isShownTo(ctx, imageId)) ? { image, isPublic } : undefined
-}
-
-/** Whether the actor may read a text that shows the image. */
-async function isShownTo(ctx: Reader, imageId: string): Promise<boolean> {
-  for (const { postId, commentId } of await usesOf(ctx.db, imageId)) {
-    const comment = commentId === null ? undefined : await findComment(ctx.db, commentId)
-    if (commentId !== null && (!comment || !maySee(ctx.actor, comment))) continue
-    if (await mayRead(ctx, comment?.post_id ?? postId)) return true
-  }
-  return false
-}
-
-async function mayRead(ctx: Reader, postId: string | null): Promise<boolean> {
-  try {
-    await visiblePost(ctx, postId)
-    return true
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return false
-    throw error
-  }
-}
-
-/** The bytes of an image, if the actor may see it. */
+/** The bytes of an image, if the actor may see it, and whether everybody may. */
 export async function imageFile(
   ctx: Reader,
-  imageId: string,
-): Promise<{ mediaType: string; data: Buffer; isPublic: boolean } | undefined> {
+  { imageId, width, height }: ImageAddress,
+): Promise<{ mediaType: string; isPublic: boolean; data(this: void): Promise<Buffer> } | undefined> {
   const found = await imageFor(ctx, imageId)
-  return found && { mediaType: found.image.mediaType, data: await imageData(ctx.db, imageId), isPublic: found.isPublic }
+  if (found?.image.width !== width || found.image.height !== height) return undefined
+  return { mediaType: found.image.mediaType, isPublic: found.isPublic, data: () => imageData(ctx.db, imageId) }
 }

@@ -13,6 +13,7 @@ import { insertVote } from '../db/votes.js'
 import { can } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import { hiddenFirst } from './lib/holding.js'
+import { imagesToShow } from './lib/images.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
@@ -90,20 +91,24 @@ export const create = operation({
       const name = input.title || 'new post'
       const slugId = randomWord(SLUG_ID)
       const hidden = await hiddenFirst(tx, userId)
-      const post = await insertPost(tx.db, {
-        postId: newId(),
-        title: name,
-        slug: postSlug(name, slugId),
-        slugId,
-        contentMarkdown: contentMarkdown || null,
-        userId,
-        boardId: await boardIdFrom(tx, input.boardId),
-        roadmap_id: null,
-        is_spam: hidden,
-        ...(hidden !== SHOWN && { display: 0 }),
-        createdAt,
-        updatedAt: createdAt,
-      })
+      const post = await insertPost(
+        tx.db,
+        {
+          postId: newId(),
+          title: name,
+          slug: postSlug(name, slugId),
+          slugId,
+          contentMarkdown: contentMarkdown || null,
+          userId,
+          boardId: await boardIdFrom(tx, input.boardId),
+          roadmap_id: null,
+          is_spam: hidden,
+          ...(hidden !== SHOWN && { display: 0 }),
+          createdAt,
+          updatedAt: createdAt,
+        },
+        await imagesToShow(tx, contentMarkdown),
+      )
       await insertVote(tx.db, { voteId: newId(), userId, postId: post.postId, createdAt })
       tx.record('post.created', post.postId, post.title)
       return { post: toPostRow(ctx.actor, await visiblePost(tx, post.postId)) }
@@ -190,18 +195,24 @@ export async function updateIn(
   assertUnchanged('ifUpdatedAt', ifUpdatedAt, before.updatedAt)
   const board = boardId === undefined ? before.boardId : await boardIdFrom(tx, boardId, before.boardId)
   const roadmap = await roadmapIdAfter(tx, roadmapId, before)
+  const images = await imagesToShow(tx, contentMarkdown)
   await movedBy(
     tx.db,
     { postId, actorId: board === before.boardId && roadmap === before.roadmap_id ? null : tx.actor.userId },
     () =>
-      updatePost(tx.db, postId, {
-        ...(title !== undefined && { title, slug: postSlug(title, before.slugId) }),
-        ...(contentMarkdown !== undefined && { contentMarkdown }),
-        ...(board !== before.boardId && { boardId: board }),
-        ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
-        ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
-        updatedAt: tx.now().toISOString(),
-      }),
+      updatePost(
+        tx.db,
+        postId,
+        {
+          ...(title !== undefined && { title, slug: postSlug(title, before.slugId) }),
+          ...(contentMarkdown !== undefined && { contentMarkdown }),
+          ...(board !== before.boardId && { boardId: board }),
+          ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
+          ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
+          updatedAt: tx.now().toISOString(),
+        },
+        images,
+      ),
   )
   const after = await visiblePost(tx, postId)
   const isEdited = after.contentMarkdown !== before.contentMarkdown

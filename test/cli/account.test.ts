@@ -38,6 +38,7 @@ describe.each(engines)('account on %s', (engine) => {
       'boardFollows',
       'mentions',
       'notifications',
+      'images',
       'next',
     ])
     expect(data).toMatchObject({ profile: { email: 'eve@example.org' }, posts: [{ title: 'Mine' }], comments: [] })

@@ -73,10 +73,10 @@ describe.each(engines)('a row that another connection deletes before a write ref
   it.each<[keyof typeof deleted, string, (db: Db, w: World) => Promise<unknown>, string]>([
     ['user', 'vote', (db, w) => insertVote(db, newVote(w)), 'USER_NOT_FOUND'],
     ['post', 'vote', (db, w) => insertVote(db, newVote(w)), 'POST_NOT_FOUND'],
-    ['user', 'comment', (db, w) => insertComment(db, newComment(w.postId, w.userId)), 'USER_NOT_FOUND'],
-    ['post', 'comment', (db, w) => insertComment(db, newComment(w.postId, w.userId)), 'POST_NOT_FOUND'],
-    ['user', 'post', (db, w) => insertPost(db, newPost({ userId: w.userId })), 'USER_NOT_FOUND'],
-    ['board', 'post', (db, w) => insertPost(db, newPost({ boardId: w.boardId })), 'BOARD_NOT_FOUND'],
+    ['user', 'comment', (db, w) => insertComment(db, newComment(w.postId, w.userId), []), 'USER_NOT_FOUND'],
+    ['post', 'comment', (db, w) => insertComment(db, newComment(w.postId, w.userId), []), 'POST_NOT_FOUND'],
+    ['user', 'post', (db, w) => insertPost(db, newPost({ userId: w.userId }), []), 'USER_NOT_FOUND'],
+    ['board', 'post', (db, w) => insertPost(db, newPost({ boardId: w.boardId }), []), 'BOARD_NOT_FOUND'],
     ['board', 'moved post', (db, w) => updatePost(db, w.postId, { boardId: w.boardId }), 'BOARD_NOT_FOUND'],
     ['roadmap', 'moved post', (db, w) => updatePost(db, w.postId, { roadmap_id: w.roadmapId }), 'ROADMAP_NOT_FOUND'],
   ])('the %s of a %s', async (parent, _, write, code) => {

@@ -3,8 +3,8 @@ import type Sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { imagesIn } from '../../src/core/images/address.js'
 import { connect, transaction } from '../../src/db/connect.js'
-import { deleteUnusedImages } from '../../src/db/images.js'
-import { images as job } from '../../src/jobs/images.js'
+import { deleteUnused } from '../../src/db/images.js'
+import { images } from '../../src/jobs/images.js'
 import { PNG, storeImage } from '../support/images.js'
 import { untilLocked } from '../support/locks.js'
 import { cleanup, engines, makeSite, type TestSite } from '../support/site.js'
@@ -23,6 +23,9 @@ const send = (site: TestSite, body: Buffer, { token, type = 'image/png' }: Sent)
 
 /** The status of an image, as somebody gets it. */
 const look = async (site: TestSite, path: string, token?: string) => (await site.http(`GET /${path}`, { token })).status
+
+const ownerOf = async ({ db }: TestSite) =>
+  (await db.selectFrom('users').select('userId').where('isOwner', '=', 1).executeTakeFirstOrThrow()).userId
 
 /** A picture of 60,000 pixels a side, which says so and has none of them. */
 function bomb(): Buffer {
@@ -135,8 +138,10 @@ describe('an image', () => {
     await site.owner()
     const { token } = await site.member()
     const codes = []
-    for (const bytes of [PNG, Buffer.from('no image'), PNG]) codes.push((await send(site, bytes, { token })).body.code)
-    expect(codes).toEqual([undefined, 'IMAGE_REFUSED', 'RATE_LIMITED'])
+    // A dry run decodes too
+    await site.http('POST /images', { token, body: PNG, headers: { 'content-type': 'image/png', 'feedbackctl-dry-run': '1' } }) // prettier-ignore
+    for (const bytes of [Buffer.from('no image'), PNG]) codes.push((await send(site, bytes, { token })).body.code)
+    expect(codes).toEqual(['IMAGE_REFUSED', 'RATE_LIMITED'])
   })
 })
 
@@ -157,16 +162,49 @@ describe.each(engines)('on %s, an image', (engine) => {
     const { board } = (await as(owner, 'POST /boards', { name: 'Secret', display: false })).body
     await as(owner, 'PATCH /posts', { id: post.postId, boardId: board.boardId, partial: true })
     expect(await seen()).toEqual([404, 404, 200, 200])
-    await as(owner, 'PATCH /posts', { id: post.postId, boardId: null, contentMarkdown: 'No picture', partial: true })
-    expect(await seen()).toEqual([404, 404, 404, 200])
 
     const { activity } = (await as(owner, `POST /posts/${post.postId}/comments`, { body: markdown, is_internal: true })).body // prettier-ignore
+    await as(owner, 'PATCH /posts', { id: post.postId, boardId: null, contentMarkdown: 'No picture', partial: true })
     expect(await seen()).toEqual([404, 404, 200, 200])
     const comment = `/posts/${post.postId}/comments/${activity.comment.id}`
     await as(owner, `PUT ${comment}`, { body: markdown, is_internal: false })
     expect(await seen()).toEqual([200, 200, 200, 200])
     await as(owner, `DELETE ${comment}`, {})
     expect(await seen()).toEqual([404, 404, 404, 200])
+  })
+
+  it('is not made public by somebody who only knows its address', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const bob = await site.member(['post:create', 'comment:create', 'comment:update:own'])
+    const { board } = (await site.http('POST /boards', { token: owner, body: { name: 'Secret', display: false } })).body
+    const { path, markdown } = await storeImage(site.db, { userId: await ownerOf(site) })
+    await site.http('POST /posts', { token: owner, body: { title: 'Secret', boardId: board.boardId, contentMarkdown: markdown } }) // prettier-ignore
+    const { post } = (await site.http('POST /posts', { token: bob.token, body: { title: 'Mine', contentMarkdown: markdown } })).body // prettier-ignore
+    await site.http('PATCH /posts', { token: bob.token, body: { id: post.postId, title: 'Mine', contentMarkdown: `${markdown} again` } }) // prettier-ignore
+    const { activity } = (await site.http(`POST /posts/${post.postId}/comments`, { token: bob.token, body: { body: markdown } })).body // prettier-ignore
+    await site.http(`PUT /posts/${post.postId}/comments/${activity.comment.id}`, { token: bob.token, body: { body: `${markdown} again` } }) // prettier-ignore
+    expect([await look(site, path), await look(site, path, bob.token), await look(site, path, owner)]).toEqual([404, 404, 200]) // prettier-ignore
+    // An edit by the team keeps what the author could show
+    const own = await storeImage(site.db, bob)
+    const shown = (await site.http('POST /posts', { token: bob.token, body: { title: 'x', contentMarkdown: own.markdown } })).body // prettier-ignore
+    await site.http('PATCH /posts', { token: owner, body: { id: shown.post.postId, title: 'x', contentMarkdown: `${own.markdown} edited` } }) // prettier-ignore
+    expect(await look(site, own.path)).toBe(200)
+  })
+
+  it('is shown by one public text, however many hidden ones show it too', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const { post } = (await site.http('POST /posts', { token: owner, body: { title: 'x' } })).body
+    const { path, markdown } = await storeImage(site.db, { userId: await ownerOf(site) })
+    const comment = (is_internal: boolean) => site.http(`POST /posts/${post.postId}/comments`, { token: owner, body: { body: markdown, is_internal } }) // prettier-ignore
+    for (let count = 0; count < 52; count++) await comment(true)
+    expect(await look(site, path)).toBe(404)
+    await comment(false)
+    expect(await look(site, path)).toBe(200)
+    expect(await look(site, path.replace('2x1', '3x1'))).toBe(404)
+    const { headers } = await site.http(`GET /${path}`)
+    expect((await site.http(`GET /${path}`, { headers: { 'if-none-match': String(headers.etag) } })).status).toBe(304)
   })
 
   it('is not kept by caches where not everybody may see it, and runs nothing', async () => {
@@ -190,8 +228,9 @@ describe.each(engines)('on %s, an image', (engine) => {
     const site = await makeSite(engine)
     const token = await site.owner()
     const hours = (count: number) => new Date(site.clock.now.getTime() - count * 3_600_000)
-    const made = { old: await storeImage(site.db, { at: hours(25) }), used: await storeImage(site.db, { at: hours(25) }), fresh: await storeImage(site.db, { at: hours(23) }) } // prettier-ignore
+    const made = { old: await storeImage(site.db, { at: hours(25) }), used: await storeImage(site.db, { at: hours(25), userId: await ownerOf(site) }), fresh: await storeImage(site.db, { at: hours(23) }) } // prettier-ignore
     await site.http('POST /posts', { token, body: { title: 'x', contentMarkdown: made.used.markdown } })
+    const job = images()
     const context = site.base as unknown as Parameters<typeof job.run>[0]
     expect(await job.isDue?.(context)).toBe(true)
     await job.run(context)
@@ -211,11 +250,28 @@ describe.each(engines)('on %s, an image', (engine) => {
     let deleting: Promise<number> | undefined
     await other.transaction().execute(async (db) => {
       await db.insertInto('image_uses').values({ imageId, textId: 'text', postId: null, commentId: null }).execute()
-      await untilLocked(engine, site.db, () => (deleting = transaction(site.db, (inside) => deleteUnusedImages(inside, site.clock.now.toISOString(), 20)))) // prettier-ignore
+      await untilLocked(engine, site.db, () => (deleting = transaction(site.db, (inside) => deleteUnused(inside, [imageId])))) // prettier-ignore
     })
     expect(await deleting).toBe(0)
     const { status } = await site.http('POST /posts', { token, body: { title: 'x', contentMarkdown: markdown } })
     expect(status).toBe(201)
+  })
+
+  it('goes with the account of its uploader, unless a text of somebody else shows it', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const ann = await site.member(['post:create'])
+    const [posted, shared, unused] = [await storeImage(site.db, ann), await storeImage(site.db, ann), await storeImage(site.db, ann)] // prettier-ignore
+    const write = (token: string, contentMarkdown: string) => site.http('POST /posts', { token, body: { title: 'x', contentMarkdown } }) // prettier-ignore
+    await write(ann.token, posted.markdown)
+    await site.http('POST /posts', { token: ann.token, body: { title: 'y', contentMarkdown: shared.markdown } })
+    await write(owner, shared.markdown)
+    const exported = await site.http('GET /users/profile/data', { token: ann.token })
+    expect(exported.body.images).toHaveLength(3)
+    await site.http(`DELETE /users/${ann.userId}`, { token: owner, body: { posts: 'delete' } })
+    const rows = await site.db.selectFrom('images').select(['imageId', 'userId']).execute()
+    expect(rows).toEqual([{ imageId: shared.imageId, userId: null }])
+    expect([await look(site, unused.path, owner), await look(site, shared.path)]).toEqual([404, 200])
   })
 
   it('is deleted by its uploader and by moderators, and by nobody else', async () => {

@@ -112,3 +112,31 @@ it('an image of a private board is shown to whoever may read it', async () => {
   const stranger = await visit({ expected: /404/ })
   expect((await stranger.page.goto(uploaded.image.url))?.status()).toBe(404)
 })
+
+it('a form that ends anywhere is refused, and the server goes on', async () => {
+  const site = await serveSite('sqlite')
+  const token = await site.owner()
+  const form = Buffer.from(
+    '--XX\r\nContent-Disposition: form-data; name="markdown"\r\n\r\nHi\r\n' +
+      '--XX\r\nContent-Disposition: form-data; name="images"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nabc\r\n--XX--\r\n',
+  )
+  const post = (body: Buffer | string, cookie = `feedbackctl=${token}`) =>
+    fetch(`${site.url}/images`, {
+      method: 'POST',
+      body: typeof body === 'string' ? body : new Uint8Array(body),
+      headers: {
+        cookie,
+        origin: site.url,
+        accept: 'application/json',
+        'content-type': 'multipart/form-data; boundary=XX',
+      },
+    })
+  const statuses = new Set<number>()
+  for (let end = 0; end < form.length - 4; end += 3) statuses.add((await post(form.subarray(0, end))).status)
+  expect([...statuses]).toEqual([400])
+  const parts = '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(2000)
+  expect((await post(`${parts}--XX--\r\n`)).status).toBe(400)
+  const large = Buffer.concat([form.subarray(0, -12), Buffer.alloc(4_000_000), form.subarray(-12)])
+  expect((await post(large, '')).status).toBe(400) // visitors get no form with files
+  expect((await post(form)).status).toBe(422)
+})

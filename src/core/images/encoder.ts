@@ -1,10 +1,15 @@
 // What a process of its own runs: it reads an image on stdin, and writes a line of JSON and the image on stdout. A fault of
 // the decoder ends this process, not the server, and its memory goes with it.
+import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type SharpModule from 'sharp'
-import { MAX_PIXELS } from './types.js'
+import { imageTypeOf, MAX_PIXELS } from './types.js'
 import type { Encoded, Refusal } from './encoding.js'
 
+/** Pixels of an AVIF at most: its decoder needs five times the memory of the others. */
+const MAX_AVIF_PIXELS = 12_000_000
+/** Milliseconds after which it ends though the server is gone. */
+const MAX_MS = 20_000
 /** Pixels of a side at most: what a wide screen shows. */
 const MAX_SIDE = 2048
 /** Bytes of what is stored at most. The second quality is for what is larger with the first. */
@@ -17,9 +22,10 @@ async function encode(
   sharp: typeof SharpModule,
   bytes: Buffer,
 ): Promise<{ about: Encoded['about']; bytes: Buffer } | Refusal> {
-  const open = () => sharp(bytes, { animated: true, limitInputPixels: MAX_PIXELS, failOn: 'error' })
+  const most = imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS
+  const open = () => sharp(bytes, { animated: true, limitInputPixels: most, failOn: 'error' })
   const { width, height } = await open().metadata() // of an animation, all frames below each other
-  if (width * height > MAX_PIXELS) return 'pixels'
+  if (width * height > most) return 'pixels'
   for (const quality of QUALITIES) {
     // Without `keepMetadata`, what a camera wrote is left out; colours become those of the web
     const { data, info } = await open()
@@ -34,6 +40,8 @@ async function encode(
 }
 
 async function main(): Promise<void> {
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_MS).unref()
+  yieldMemory()
   const chunks: Buffer[] = []
   for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
   const sharp = load()
@@ -42,6 +50,15 @@ async function main(): Promise<void> {
   else {
     process.stdout.write(`${JSON.stringify(result.about)}\n`)
     process.stdout.write(result.bytes)
+  }
+}
+
+/** Where memory runs out, Linux ends this process and not the server. */
+function yieldMemory(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000')
+  } catch {
+    // Other systems have no such file
   }
 }
 

@@ -10,41 +10,78 @@ export interface Encoded {
   bytes: Buffer
 }
 
-/** Why an image is refused. `unavailable`: the package that decodes images is not installed. */
-export type Refusal = 'pixels' | 'bytes' | 'unreadable' | 'unavailable'
+/** Why an image is refused. `time`: decoding takes too long. `unavailable`: the package that decodes is not installed. */
+export type Refusal = 'pixels' | 'bytes' | 'time' | 'unreadable' | 'unavailable'
 
-/** Processes that decode at a time, and images that may wait for one. */
-const MOST = 2
-const MOST_WAITING = 20
-/** Milliseconds that one image may take. An ordinary one takes half a second. */
-const MAX_MS = 20_000
+/** Processes that decode at a time: one may need hundreds of megabytes. */
+const MOST = 1
+/** Images of one person that wait or are decoded. */
+const MOST_OWN = 2
+/** Milliseconds that an image may wait. */
+const PATIENCE_MS = 10_000
+/** Milliseconds that decoding may take. An ordinary image takes half a second. */
+const MAX_MS = 8000
 
 let running = 0
-const waiting: (() => void)[] = []
+const waiting = new Set<() => void>()
+const owned = new Map<string, number>()
 
 /**
  * Decodes an image and encodes it anew, in a process of its own. Throws IMAGE_REFUSED for what is no image or too large, and
- * SERVER_BUSY where too many wait.
+ * SERVER_BUSY where too many others wait, or of the same person.
  */
-export async function encodeImage(bytes: Buffer): Promise<Encoded> {
+export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded> {
   if (bytes.length > MAX_IMAGE_BYTES) throw refused('bytes')
   if (imageTypeOf(bytes) === undefined) throw refused('unreadable')
-  if (running >= MOST) {
-    if (waiting.length >= MOST_WAITING)
-      throw new AppError('SERVER_BUSY', 'Too many images are being uploaded.', { retryAfter: 5 })
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-  running++
+  const own = owned.get(owner) ?? 0
+  if (own >= MOST_OWN) throw busy()
+  owned.set(owner, own + 1)
   try {
-    return await inProcess(bytes)
+    await turn()
+    try {
+      return await inProcess(bytes)
+    } finally {
+      next()
+    }
   } finally {
-    running--
-    waiting.shift()?.()
+    const left = (owned.get(owner) ?? 1) - 1
+    if (left > 0) owned.set(owner, left)
+    else owned.delete(owner)
   }
 }
 
+/** Waits for a place. Who waited gets it from the one before, so that nobody comes in between. */
+function turn(): Promise<void> {
+  if (running < MOST) {
+    running++
+    return Promise.resolve()
+  }
+  return new Promise((resolve, reject) => {
+    const begin = () => {
+      clearTimeout(timer)
+      waiting.delete(begin)
+      resolve()
+    }
+    const timer = setTimeout(() => {
+      waiting.delete(begin)
+      reject(busy())
+    }, PATIENCE_MS)
+    waiting.add(begin)
+  })
+}
+
+function next(): void {
+  const [begin] = waiting
+  if (begin) begin()
+  else running--
+}
+
+const busy = () =>
+  new AppError('SERVER_BUSY', 'Too many images are being uploaded. Try again in a moment.', { retryAfter: 5 })
+
 async function inProcess(bytes: Buffer): Promise<Encoded> {
   const output = await run(bytes)
+  if (output === undefined) throw refused('time')
   const end = output.indexOf('\n')
   if (end < 0) throw refused('unreadable')
   const about = JSON.parse(output.toString('utf8', 0, end)) as Encoded['about'] & { refusal?: Refusal }
@@ -52,8 +89,8 @@ async function inProcess(bytes: Buffer): Promise<Encoded> {
   return { about, bytes: output.subarray(end + 1) }
 }
 
-/** Its output; nothing where it fails or takes too long. The process gets no variable that may be a secret. */
-function run(bytes: Buffer): Promise<Buffer> {
+/** Its output: nothing where it fails, undefined where it takes too long. It gets no variable, which may be a secret. */
+function run(bytes: Buffer): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const child = spawn(
       process.execPath,
@@ -64,7 +101,9 @@ function run(bytes: Buffer): Promise<Buffer> {
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
     child.stdin.on('error', () => {}) // it may end before it has read all
     child.once('error', () => resolve(Buffer.alloc(0)))
-    child.once('close', (code) => resolve(code === 0 ? Buffer.concat(chunks) : Buffer.alloc(0)))
+    child.once('close', (code, signal) =>
+      resolve(code === 0 ? Buffer.concat(chunks) : signal === 'SIGKILL' ? undefined : Buffer.alloc(0)),
+    )
     child.stdin.end(bytes)
   })
 }
@@ -72,6 +111,7 @@ function run(bytes: Buffer): Promise<Buffer> {
 const MESSAGES: Record<Exclude<Refusal, 'unavailable'>, string> = {
   bytes: `The image is larger than ${sizeText(MAX_IMAGE_BYTES)}. Make it smaller.`,
   pixels: `The image has more than ${MAX_PIXELS / 1_000_000} million pixels. Make it smaller.`,
+  time: 'Decoding the image takes too long. Make it smaller.',
   unreadable: 'This is no image, or it is damaged. Choose a PNG, JPEG, WebP, GIF or AVIF file.',
 }
 

@@ -97,24 +97,27 @@ export async function votesCountOf(db: Db, postId: string): Promise<number> {
   return post?.votesCount ?? 0
 }
 
-/** The number is not in what it returns: a trigger writes it after the insertion. */
+/** `images` are those that the text may show. The number is not in what it returns: a trigger writes it after the insertion. */
 export async function insertPost(
   db: Db,
   post: Insertable<Tables['posts']>,
+  images: readonly string[],
 ): Promise<Pick<PostRow, 'postId' | 'title'>> {
   const { userId: users, boardId: boards, roadmap_id: roadmaps } = post
   const [row] = await referringTo({ users, boards, roadmaps }, () =>
     compiled(db, 'insertPost', post, (given) => db.insertInto('posts').values(given).returning(['postId', 'title'])),
   )
   await indexPost(db, { ...post, contentMarkdown: post.contentMarkdown ?? null })
-  await recordUses(db, { postId: post.postId, markdown: post.contentMarkdown ?? null }, { isNew: true })
+  await recordUses(db, { postId: post.postId, markdown: post.contentMarkdown ?? null }, images, { isNew: true })
   return row as Pick<PostRow, 'postId' | 'title'> // an insert that does not fail returns its row
 }
 
+/** `images` are those that a new text may show, beside those that it showed before. */
 export async function updatePost(
   db: Db,
   postId: string,
   change: Updateable<Tables['posts']>,
+  images: readonly string[] = [],
 ): Promise<PostRow | undefined> {
   const post = await referringTo({ users: change.userId, boards: change.boardId, roadmaps: change.roadmap_id }, () =>
     db.updateTable('posts').set(change).where('postId', '=', postId).returningAll().executeTakeFirst(),
@@ -124,7 +127,7 @@ export async function updatePost(
     await indexMerged(db, sql`merges."rootId" = ${postId}`)
   }
   if (post && change.contentMarkdown !== undefined)
-    await recordUses(db, { postId, markdown: post.contentMarkdown }, { isNew: false })
+    await recordUses(db, { postId, markdown: post.contentMarkdown }, images, { isNew: false })
   return post
 }
 

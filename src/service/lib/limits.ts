@@ -52,10 +52,10 @@ export class Limits implements Limiter {
     if (counters.length === 0) return this.#noting(name, work)
     const known = knownKey(name, ctx, account)
     const used = await this.#admit(name, ctx, counters, { known, weight })
-    const { failures, successes = false } = LIMITS[name]
+    const { failures, successes = false, countsDryRuns = false } = LIMITS[name]
     try {
       const result = await this.#noting(name, work)
-      if (successes && !ctx.dryRun) await this.#count(name, ctx, counters, weight)
+      if (successes && (countsDryRuns || !ctx.dryRun)) await this.#count(name, ctx, counters, weight)
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
       if (known !== undefined && !ctx.dryRun) await remember(ctx, known, used.get(known))

@@ -6,6 +6,7 @@ import type { PostView } from '../../db/posts/row.js'
 import { can, notAllowed, type Actor } from './access.js'
 import type { Change } from './change.js'
 import { MAX_BODY } from './commentshapes.js'
+import { imagesToShow } from './images.js'
 import { personOf } from './sessions.js'
 
 /** The fields of a change that tells people about a post. */
@@ -46,18 +47,22 @@ export async function announce(
   const said = quiet ? [QUIET] : []
   if (!message) return said
   const id = newId()
-  await insertComment(tx.db, {
-    id,
-    post_id: postId,
-    parent_id: null,
-    author_id: await personOf(tx),
-    body: message,
-    is_internal: 0,
-    official: 'update',
-    roadmap_id: isMoved ? roadmap_id : null,
-    created_at: at,
-    updated_at: at,
-  })
+  await insertComment(
+    tx.db,
+    {
+      id,
+      post_id: postId,
+      parent_id: null,
+      author_id: await personOf(tx),
+      body: message,
+      is_internal: 0,
+      official: 'update',
+      roadmap_id: isMoved ? roadmap_id : null,
+      created_at: at,
+      updated_at: at,
+    },
+    await imagesToShow(tx, message),
+  )
   tx.record('comment.created', id, title, undefined, [changeOf('official', null, 'update'), ...said])
   return [changeOf('update', null, id), ...said]
 }

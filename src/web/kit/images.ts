@@ -26,10 +26,14 @@ export function serveImages(
     { config: { op: 'image', part: 'file' } },
     async (request, reply) => {
       const named = imageAt(`${IMAGES}/${request.params.name}`)
-      const file = named && (await imageFile({ db, actor: await actorOf(request) }, named.imageId))
-      if (!file) throw new AppError('NOT_FOUND', 'There is no such image.')
+      const file = named && (await imageFile({ db, actor: await actorOf(request) }, named))
+      if (!named || !file) throw new AppError('NOT_FOUND', 'There is no such image.')
       reply.headers({ ...HEADERS, ...(file.isPublic ? PUBLIC : PRIVATE) }).type(file.mediaType)
-      return reply.send(file.data)
+      // The bytes of an id never change, so they are not read for those who have them
+      const tag = `"${named.imageId}"`
+      reply.header('etag', tag)
+      if (request.headers['if-none-match'] === tag) return reply.code(304).send()
+      return reply.send(await file.data())
     },
   )
 }

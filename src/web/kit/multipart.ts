@@ -14,6 +14,8 @@ export interface SentImage {
   bytes: Buffer
 }
 
+/** The field of a form that has images. */
+const FILES = 'images'
 /** Images that one form may send. */
 export const MAX_IMAGES = 4
 /** Characters of the text that stands for an image. */
@@ -33,7 +35,12 @@ export async function receiveForm(
   const images: SentImage[] = []
   const parser = parserOf(headers)
   parser.on('field', (name, value) => void body.set(name, [...(body.get(name) ?? []), value]))
-  parser.on('file', (_field, file, name) => {
+  parser.on('file', (field, file, name) => {
+    file.on('error', () => {}) // the parser reports a form that ends inside a file too
+    if (field !== FILES) {
+      file.resume()
+      return
+    }
     const chunks: Buffer[] = []
     file.on('data', (chunk: Buffer) => chunks.push(chunk))
     file.on('end', () => {
@@ -44,7 +51,14 @@ export async function receiveForm(
     throw broken(error)
   })
   finished.catch(() => {}) // the loop may fail first
-  for await (const chunk of bytes) if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
+  let isFull = false
+  const full = () => void (isFull = true)
+  parser.on('partsLimit', full).on('fieldsLimit', full)
+  parser.on('error', () => {}) // there may be more than the one that `finished` waits for
+  for await (const chunk of bytes) {
+    if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished])
+    if (isFull) throw new AppError('BAD_REQUEST', `A form has at most ${MAX_FIELDS} fields.`)
+  }
   parser.end()
   await finished
   return { body: Object.fromEntries(body), images }
@@ -59,6 +73,7 @@ function parserOf(headers: IncomingHttpHeaders): BusboyInstance {
         fieldSize: BODY_LIMIT,
         fields: MAX_FIELDS + 1,
         files: MAX_IMAGES + 1,
+        parts: MAX_FIELDS + MAX_IMAGES + 2,
         fileSize: MAX_IMAGE_BYTES + 1,
         headerPairs: 20,
       },

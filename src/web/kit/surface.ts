@@ -131,7 +131,12 @@ export const surfaceOf =
     async function bodyOf(raw: FastifyRequest, act: AnyAction): Promise<{ body: unknown; images: SentImage[] }> {
       if (!isMultipart(raw.headers)) return { body: raw.body, images: [] }
       if (act.images === undefined) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This form takes no files.')
-      const incoming = server.uploads.open(raw, { accepts: [], maxBytes: MULTIPART_LIMIT }, clientKey(clientOf(raw)))
+      // A form without images takes no place of an upload, and may come from somebody whose session has ended
+      if (Number(raw.headers['content-length']) <= FORM_LIMIT) return receiveForm(raw.headers, raw.raw)
+      // What arrives is in memory: not from visitors, who get no form with files
+      const { userId, refusal } = await (await makers()).renderer.actorOf(raw)
+      if (userId === null) throw refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
+      const incoming = server.uploads.open(raw, { accepts: [], maxBytes: MULTIPART_LIMIT }, userId)
       try {
         return await receiveForm(raw.headers, incoming.body.bytes)
       } finally {

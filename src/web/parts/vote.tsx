@@ -31,6 +31,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
       <button
         type="submit"
         formaction={view.href(`${links.post(post.slug)}/vote`)}
+        formenctype="application/x-www-form-urlencoded" // the form around it may take files
         formnovalidate
         aria-label={labelOf(view, post)}
       >

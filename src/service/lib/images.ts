@@ -1,0 +1,59 @@
+import { AppError } from '../../core/errors.js'
+import { imagesIn } from '../../core/images/address.js'
+import { findComment } from '../../db/comments.js'
+import { findImage, isShownToAll, usesOf } from '../../db/images.js'
+import type { ImageRow } from '../../db/tables.js'
+import type { Actor } from './access.js'
+import { maySee } from './commentshapes.js'
+import type { Context } from './context.js'
+import { visiblePost } from './whichpost.js'
+
+export type Reader = Pick<Context, 'db' | 'actor'>
+
+export const isOwn = (actor: Actor, { userId }: ImageRow): boolean => userId !== null && userId === actor.userId
+
+/** An image that the actor may see; `isPublic` says that everybody may. */
+export async function imageFor(
+  ctx: Reader,
+  imageId: string,
+): Promise<{ image: ImageRow; isPublic: boolean } | undefined> {
+  const image = await findImage(ctx.db, imageId)
+  if (!image) return undefined
+  const isPublic = await isShownToAll(ctx.db, imageId)
+  return isPublic || isOwn(ctx.actor, image) || (await isShownTo(ctx, imageId)) ? { image, isPublic } : undefined
+}
+
+/** Images of one text that may be shown. A text may name more, which are not shown because of it. */
+const MOST_IN_TEXT = 50
+
+/**
+ * The images of a text that its author may see, and so may show to others. Who only knows the address of an image must not
+ * make it public.
+ */
+export async function imagesToShow(ctx: Reader, markdown: string | null | undefined): Promise<string[]> {
+  const found: string[] = []
+  for (const imageId of imagesIn(markdown ?? '').slice(0, MOST_IN_TEXT))
+    if (await imageFor(ctx, imageId)) found.push(imageId)
+  return found
+}
+
+/** Whether the actor may read a text that shows the image. */
+async function isShownTo(ctx: Reader, imageId: string): Promise<boolean> {
+  if (ctx.actor.userId === null && !ctx.actor.isOwner) return false // as everybody
+  for (const { postId, commentId } of await usesOf(ctx.db, imageId)) {
+    const comment = commentId === null ? undefined : await findComment(ctx.db, commentId)
+    if (commentId !== null && (!comment || !maySee(ctx.actor, comment))) continue
+    if (await mayRead(ctx, comment?.post_id ?? postId)) return true
+  }
+  return false
+}
+
+async function mayRead(ctx: Reader, postId: string | null): Promise<boolean> {
+  try {
+    await visiblePost(ctx, postId)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return false
+    throw error
+  }
+}
