@@ -70,8 +70,8 @@ export async function makeWorld(engine: Engine) {
     return path
   }
   const image = async () => {
-    const { imageId, markdown } = await storeImage(site.db)
-    await call(posts.create, { title: 'Illustrated', contentMarkdown: markdown })
+    const { imageId, markdown } = await storeImage(site.db, { userId: author.userId })
+    await onBehalfOf(author.userId)(posts.create, { title: 'Illustrated', contentMarkdown: markdown })
     return imageId
   }
   const board = async () => (await call(boards.create, { name: 'Spare' })).board.boardId

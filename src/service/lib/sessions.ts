@@ -18,7 +18,7 @@ type SessionContext = Pick<
 >
 
 /** Shared by all requests: an error records its stack, which takes longer than most requests of visitors. */
-export const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
+const ANONYMOUS = visitor(new AppError('INVALID_AUTH_HEADER', `This needs an account. ${SIGN_IN}`), Infinity)
 
 /**
  * The actor of an Authorization header, checked in the contract's order (section 1.0). Never throws: a request that is
