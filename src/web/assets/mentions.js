@@ -130,7 +130,7 @@ function take(option) {
   area.dispatchEvent(new Event('input', { bubbles: true })) // for the draft
 }
 
-/** @param {Event} event */
+/** @param {{ target: EventTarget | null }} event */
 const areaOf = ({ target }) => (target instanceof HTMLTextAreaElement && target.dataset.people ? target : undefined)
 
 document.addEventListener('input', (event) => {
@@ -160,3 +160,7 @@ list.addEventListener('pointerdown', (event) => {
 document.addEventListener('focusout', (event) => {
   if (event.target === field) hide()
 })
+
+// What was typed before this file was there.
+const begun = areaOf({ target: document.activeElement })
+if (begun) void offer(begun)

@@ -131,11 +131,12 @@ for (const form of document.querySelectorAll('form.post-form, form.comment-form'
     })
   }
 
-// Images come with a script of their own, once somebody begins to write a text that may have some.
+// What helps to write comes with scripts of its own, once somebody begins to write in a form that names them.
 /** @param {EventTarget | null} target */
-function loadImages(target) {
-  const place = target instanceof Element ? target.closest('form')?.querySelector('[data-images]') : null
-  if (place instanceof HTMLElement) void import(place.dataset.script ?? '')
+function loadHelp(target) {
+  const form = target instanceof Element ? target.closest('form') : null
+  for (const part of form?.querySelectorAll('[data-script]') ?? [])
+    if (part instanceof HTMLElement) void import(part.dataset.script ?? '')
 }
-for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadImages(target))
-loadImages(document.activeElement)
+for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
+loadHelp(document.activeElement)

@@ -11,6 +11,7 @@ export function compressed(request: FastifyRequest, reply: FastifyReply, text: s
   if (bytes.length < SHORT || encoding === undefined) return bytes
   reply.header('content-encoding', encoding)
   if (encoding === 'gzip') return gzipSync(bytes)
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+  // A page of a long post is an eighth smaller than at 4, for half a millisecond. From 7 on it takes ten times as long.
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
   return brotliCompressSync(bytes, { params })
 }

@@ -49,7 +49,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
         required
         autofocus={autofocus && !view.form.error}
         data={{
-          ...(view.viewer && { people: view.href(links.people(slug)) }),
+          ...(view.viewer && { people: view.href(links.people(slug)), script: view.href(mentionsScript.path) }),
           ...(shortcut !== undefined && { key: shortcut }),
         }}
       />
@@ -75,7 +75,3 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
     </Form>
   )
 }
-
-/** Offers names while an @ is typed. Once on a page with such forms. */
-export const Completion = ({ view }: { view: View }) =>
-  view.viewer ? <script src={view.href(mentionsScript.path)} type="module" /> : null

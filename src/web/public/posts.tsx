@@ -12,7 +12,7 @@ import { links } from '../kit/links.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { BoardChip, RoadmapChip, Tags } from '../parts/chip.js'
-import { CommentForm, Completion } from '../parts/commentform.js'
+import { CommentForm } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
@@ -200,7 +200,6 @@ export const post = page({
           <CommentPager view={view} pages={pages} to="newer" />
           <Summary view={view} />
           <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
-          <Completion view={view} />
         </section>
       </>
     )
