@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { whyNotRead } from '../core/filecauses.js'
 import { IMAGE_TYPES, imageTypeOf, MAX_IMAGE_BYTES } from '../core/images/types.js'
 import { counted, sizeText } from '../core/text.js'
 import * as images from '../service/images.js'
@@ -89,15 +90,6 @@ function bytesOf(target: string, file: string): Buffer {
     return readFileSync(target)
   } catch (error) {
     if (error instanceof AppError) throw error
-    throw new AppError(
-      'USAGE',
-      `Cannot read ${file}: ${WHY[(error as NodeJS.ErrnoException).code ?? ''] ?? (error as Error).message}.`,
-    )
+    throw new AppError('USAGE', `Cannot read ${file}: ${whyNotRead(error)}.`)
   }
-}
-
-const WHY: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  EISDIR: 'it is a folder',
-  EACCES: 'this user may not read it',
 }

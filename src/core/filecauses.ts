@@ -13,7 +13,21 @@ const WRITING: Readonly<Record<string, string>> = {
 }
 
 /** Returns why a file could not be written, in words that end a sentence. */
-export function whyNotWritten(error: unknown): string {
+export const whyNotWritten = (error: unknown): string => reasonIn(WRITING, error)
+
+/** Why a file cannot be read, by the codes of the operating system. */
+const READING: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  EACCES: 'this user is not allowed to read it',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  ENAMETOOLONG: 'its name is too long',
+}
+
+/** Returns why a file could not be read, in words that end a sentence. */
+export const whyNotRead = (error: unknown): string => reasonIn(READING, error)
+
+function reasonIn(reasons: Readonly<Record<string, string>>, error: unknown): string {
   const { code = 'unknown reason' } = error as { code?: string }
-  return WRITING[code] ?? code
+  return reasons[code] ?? code
 }

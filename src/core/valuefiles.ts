@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { AppError } from './errors.js'
+import { whyNotRead } from './filecauses.js'
 
 /** No setting is longer, and no configuration file. A wrong path may name a disk, or a device without an end. */
 const MOST_BYTES = { value: 64_000, configuration: 1_000_000 }
@@ -45,19 +46,10 @@ function bytesOf(file: string, most: number): Buffer {
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  EACCES: 'this user is not allowed to read it',
-  EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  ENAMETOOLONG: 'its name is too long',
-}
-
 export function reading<T>(file: string, origin: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    const { code = 'unknown reason' } = error as { code?: string }
-    throw new AppError('CONFIG_INVALID', `Cannot read ${file}, named by ${origin}: ${WORDS[code] ?? code}.`)
+    throw new AppError('CONFIG_INVALID', `Cannot read ${file}, named by ${origin}: ${whyNotRead(error)}.`)
   }
 }

@@ -81,7 +81,7 @@ export const remove = operation({
   async subject(ctx, { image_id: given }) {
     const seen = typeof given === 'string' ? await imageFor(ctx, given) : undefined
     if (!seen) throw new AppError('IMAGE_NOT_FOUND', `Image ${quoted(String(given))} not found.`)
-    if (!isOwn(ctx.actor, seen.image) && !can(ctx.actor, 'post:destroy')) throw notAllowed(['post:destroy'])
+    if (!can(ctx.actor, 'post:destroy') && !(await isOwn(ctx, seen.image))) throw notAllowed(['post:destroy'])
     return seen.image
   },
   run: (ctx, _input, { imageId }) =>

@@ -1,6 +1,8 @@
 import { sql, type CompiledQuery, type QueryExecutor } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
+import { transaction } from '../../src/db/connect.js'
+import { deleteImage, deleteUnused, deleteUnusedOf, imageData, imagesBefore, isShownToAll, recordUses, usesOf } from '../../src/db/images.js' // prettier-ignore
 import { SORTS } from '../../src/db/posts/order.js'
 import { userList, USER_SORTS, type UserFilter } from '../../src/db/userlists.js'
 import { queueMail } from '../../src/delivery/mail.js'
@@ -17,10 +19,16 @@ import * as posts from '../../src/service/posts.js'
 import { EVERYONE } from '../../src/core/permissions.js'
 import { AppError } from '../../src/core/errors.js'
 import * as votes from '../../src/service/votes.js'
+import { storeImage } from '../support/images.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
 /** Somebody who may vote, comment and post. */
-const WRITER = { refusal: null, permissions: new Set(EVERYONE), expiresAt: Infinity }
+const WRITER = {
+  ...visitor(new AppError('INVALID_AUTH_HEADER', '')),
+  refusal: null,
+  permissions: new Set(EVERYONE),
+  expiresAt: Infinity,
+}
 
 /** Tables that stay small on every site. SQLite's own has a row for each table with counted ids. */
 const SMALL = ['sqlite_sequence', 'settings', 'counters', 'roles', 'role_permissions', 'roadmaps', 'tags', 'servers']
@@ -350,11 +358,7 @@ describe.each(engines)('plans on %s', (engine) => {
   it('the usual writes use an index', async () => {
     const { site, post, comment } = await filled(engine)
     const member = await site.member()
-    const person = site.callAs({
-      ...visitor(new AppError('INVALID_AUTH_HEADER', '')),
-      ...WRITER,
-      userId: member.userId,
-    })
+    const person = site.callAs({ ...WRITER, userId: member.userId })
     const found: string[] = []
     const statements = await statementsOf(site, async () => {
       await person(votes.add, { postId: post.postId })
@@ -369,6 +373,33 @@ describe.each(engines)('plans on %s', (engine) => {
     for (const query of statements)
       if (/^\s*(select|insert|update|delete)/i.test(query.sql)) found.push(...(await faults(site, query)))
     expect(statements.length).toBeGreaterThan(20)
+    expect([...new Set(found)]).toEqual([])
+  })
+
+  it('images are shown, used, looked at and deleted by indexes', async () => {
+    const { site, post } = await filled(engine)
+    const { userId } = await site.member()
+    const image = await storeImage(site.db, { userId })
+    const imageId = image.imageId
+    const { activity } = await site.callAs({ ...WRITER, userId })(comments.create, { post_id: post.postId, body: image.markdown }) // prettier-ignore
+    expect(await usesOf(site.db, imageId)).toHaveLength(1)
+    const statements = await statementsOf(site, async () => {
+      await isShownToAll(site.db, imageId)
+      await usesOf(site.db, imageId)
+      await imageData(site.db, imageId)
+      for (const after of [undefined, { createdAt: '2026-01-01T00:00:00.000Z', imageId }])
+        await imagesBefore(site.db, '2099-01-01T00:00:00.000Z', { after, limit: 2 })
+      await transaction(site.db, async (tx) => {
+        await recordUses(tx, { commentId: activity.id, markdown: image.markdown }, [imageId], { isNew: false })
+        await deleteUnused(tx, [imageId])
+        await deleteUnusedOf(tx, userId)
+      })
+      await deleteImage(site.db, imageId)
+    })
+    const found: string[] = []
+    for (const query of statements)
+      if (/^\s*(select|insert|delete)/i.test(query.sql)) found.push(...(await faults(site, query)))
+    expect(statements.length).toBeGreaterThan(8)
     expect([...new Set(found)]).toEqual([])
   })
 

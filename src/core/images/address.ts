@@ -1,9 +1,9 @@
 import { API_ROOT } from '../wire.js'
 
-/** Where images are, below the address of the site. A proxy may send everything but the API to another web client. */
+/** The path of images. It is below that of the API, because a proxy may send all other paths to another web client. */
 export const IMAGES = `${API_ROOT}/images`
 
-/** How an address tells the size of an image, so that a page leaves room for it. */
+/** A file name with the size of the image: a page reserves the space before the image is loaded. */
 const FILE = String.raw`([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(\d{1,5})x(\d{1,5})\.webp`
 const AT_END = new RegExp(`${IMAGES}/${FILE}$`)
 const ANYWHERE = new RegExp(`${IMAGES}/${FILE}`, 'g')
@@ -18,7 +18,7 @@ export interface ImageAddress {
 export const imagePath = ({ imageId, width, height }: ImageAddress): string =>
   `${IMAGES}/${imageId}-${width}x${height}.webp`
 
-/** The image at a path; undefined if it is none of ours. A site may be below a path. */
+/** The image at a path; undefined for any other path. The path may begin with that of the site. */
 export function imageAt(path: string): ImageAddress | undefined {
   const [, imageId, width, height] = AT_END.exec(path) ?? []
   return imageId === undefined ? undefined : { imageId, width: Number(width), height: Number(height) }

@@ -3,11 +3,9 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type SharpModule from 'sharp'
-import { imageTypeOf, MAX_PIXELS } from './types.js'
+import { imageTypeOf, MAX_AVIF_PIXELS, MAX_PIXELS } from './types.js'
 import type { Encoded, Refusal } from './encoding.js'
 
-/** Pixels of an AVIF at most: its decoder needs five times the memory of the others. */
-const MAX_AVIF_PIXELS = 12_000_000
 /** Milliseconds after which it ends though the server is gone. */
 const MAX_MS = 20_000
 /** Pixels of a side at most: what a wide screen shows. */
@@ -24,7 +22,7 @@ async function encode(
 ): Promise<{ about: Encoded['about']; bytes: Buffer } | Refusal> {
   const most = imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS
   const open = () => sharp(bytes, { animated: true, limitInputPixels: most, failOn: 'error' })
-  const { width, height } = await open().metadata() // of an animation, all frames below each other
+  const { width, height } = await open().metadata() // the height of an animation is that of all its frames together
   if (width * height > most) return 'pixels'
   for (const quality of QUALITIES) {
     // Without `keepMetadata`, what a camera wrote is left out; colours become those of the web

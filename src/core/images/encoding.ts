@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { builtText } from '../built.js'
 import { AppError } from '../errors.js'
 import { sizeText } from '../text.js'
-import { imageTypeOf, MAX_IMAGE_BYTES, MAX_PIXELS } from './types.js'
+import { imageTypeOf, MAX_AVIF_PIXELS, MAX_IMAGE_BYTES, MAX_PIXELS } from './types.js'
 
 export interface Encoded {
   about: { width: number; height: number }
@@ -13,13 +13,13 @@ export interface Encoded {
 /** Why an image is refused. `time`: decoding takes too long. `unavailable`: the package that decodes is not installed. */
 export type Refusal = 'pixels' | 'bytes' | 'time' | 'unreadable' | 'unavailable'
 
-/** Processes that decode at a time: one may need hundreds of megabytes. */
+/** How many processes decode at the same time: one may need hundreds of megabytes. */
 const MOST = 1
-/** Images of one person that wait or are decoded. */
+/** How many images of one person may be in work, waiting ones included. */
 const MOST_OWN = 2
-/** Milliseconds that an image may wait. */
+/** How long an image may wait for its turn, in milliseconds. */
 const PATIENCE_MS = 10_000
-/** Milliseconds that decoding may take. An ordinary image takes half a second. */
+/** How long decoding may take, in milliseconds. An ordinary image takes half a second. */
 const MAX_MS = 8000
 
 let running = 0
@@ -50,7 +50,7 @@ export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded
   }
 }
 
-/** Waits for a place. Who waited gets it from the one before, so that nobody comes in between. */
+/** Waits for a turn. A job that ends hands its turn to the one that waits longest, so a new one cannot overtake it. */
 function turn(): Promise<void> {
   if (running < MOST) {
     running++
@@ -110,7 +110,7 @@ function run(bytes: Buffer): Promise<Buffer | undefined> {
 
 const MESSAGES: Record<Exclude<Refusal, 'unavailable'>, string> = {
   bytes: `The image is larger than ${sizeText(MAX_IMAGE_BYTES)}. Make it smaller.`,
-  pixels: `The image has more than ${MAX_PIXELS / 1_000_000} million pixels. Make it smaller.`,
+  pixels: `The image has more than ${MAX_PIXELS / 1e6} million pixels, or as AVIF more than ${MAX_AVIF_PIXELS / 1e6} million. Make it smaller.`,
   time: 'Decoding the image takes too long. Make it smaller.',
   unreadable: 'This is no image, or it is damaged. Choose a PNG, JPEG, WebP, GIF or AVIF file.',
 }

@@ -2,12 +2,15 @@
 export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/avif'] as const
 export type ImageType = (typeof IMAGE_TYPES)[number]
 
-/** Bytes of an upload at most. */
+/** The most bytes of an upload. */
 export const MAX_IMAGE_BYTES = 5_000_000
-/** Pixels of an image at most; of an animation, all frames together. */
+/** The most pixels of an image. For an animation, this is the sum of its frames. */
 export const MAX_PIXELS = 40_000_000
 
-/** Brands of the ISO container that are AVIF. */
+/** The most pixels of an AVIF image: its decoder needs five times as much memory as the others. */
+export const MAX_AVIF_PIXELS = 12_000_000
+
+/** Brands of an ISO media file (its `ftyp` box) that mean AVIF. */
 const AVIF = /^(?:avif|avis|mif1|msf1)$/
 
 /** The media type of an image by its first bytes; undefined for anything else. */

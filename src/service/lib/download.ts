@@ -4,8 +4,7 @@ import { assertAllowed, assertSignedIn, type Access, type Actor } from './access
 import type { Context } from './context.js'
 import type { Operation } from './operation.js'
 
-// A download is an operation whose answer may be longer than the memory. A file that somebody uploaded would be one too:
-// its operation reads from a store of files, which has its place beside `db/`, and yields what it reads.
+// A download is an operation whose answer may be longer than the memory.
 
 /** A part of a long body. */
 export interface Piece {

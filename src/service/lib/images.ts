@@ -3,14 +3,16 @@ import { imagesIn } from '../../core/images/address.js'
 import { findComment } from '../../db/comments.js'
 import { findImage, isShownToAll, usesOf } from '../../db/images.js'
 import type { ImageRow } from '../../db/tables.js'
-import type { Actor } from './access.js'
 import { maySee } from './commentshapes.js'
 import type { Context } from './context.js'
+import { viewerOf } from './sessions.js'
 import { visiblePost } from './whichpost.js'
 
 export type Reader = Pick<Context, 'db' | 'actor'>
 
-export const isOwn = (actor: Actor, { userId }: ImageRow): boolean => userId !== null && userId === actor.userId
+/** Whether the actor uploaded the image. The operator uploads as the owner. */
+export const isOwn = async (ctx: Reader, { userId }: ImageRow): Promise<boolean> =>
+  userId !== null && userId === (await viewerOf(ctx))
 
 /** An image that the actor may see; `isPublic` says that everybody may. */
 export async function imageFor(
@@ -20,7 +22,7 @@ export async function imageFor(
   const image = await findImage(ctx.db, imageId)
   if (!image) return undefined
   const isPublic = await isShownToAll(ctx.db, imageId)
-  return isPublic || isOwn(ctx.actor, image) || (await isShownTo(ctx, imageId)) ? { image, isPublic } : undefined
+  return isPublic || (await isOwn(ctx, image)) || (await isShownTo(ctx, imageId)) ? { image, isPublic } : undefined
 }
 
 /** Images of one text that may be shown. A text may name more, which are not shown because of it. */
@@ -39,7 +41,7 @@ export async function imagesToShow(ctx: Reader, markdown: string | null | undefi
 
 /** Whether the actor may read a text that shows the image. */
 async function isShownTo(ctx: Reader, imageId: string): Promise<boolean> {
-  if (ctx.actor.userId === null && !ctx.actor.isOwner) return false // as everybody
+  if (ctx.actor.refusal) return false // visitors see what everybody sees
   for (const { postId, commentId } of await usesOf(ctx.db, imageId)) {
     const comment = commentId === null ? undefined : await findComment(ctx.db, commentId)
     if (commentId !== null && (!comment || !maySee(ctx.actor, comment))) continue

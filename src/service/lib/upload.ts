@@ -4,8 +4,7 @@ import type { Body } from './body.js'
 import type { Context } from './context.js'
 import type { Operation } from './operation.js'
 
-// An upload is an operation whose input may be longer than the memory. A file that somebody sends would be one too: its
-// operation writes what it takes to a store of files, which has its place beside `db/`.
+// An upload is an operation whose input may be longer than the memory, or is a file.
 
 type MediaType = `${string}/${string}`
 type Declared = Pick<Operation, 'id' | 'summary' | 'access' | 'writes' | 'limit' | 'sensitive' | 'errors'>
