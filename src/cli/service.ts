@@ -60,7 +60,7 @@ export function register(group: Command, cli: Cli): void {
       .option('--user', 'a service of this user, which ends when they have signed out')
   const flagsOf = (command: Command) => command.optsWithGlobals<Flags>()
 
-  const printing = withPlace(explain(group.command('print').description('Print the systemd unit of a server'), {
+  const printing = withPlace(explain(group.command('print').description('Print the systemd unit for the server'), {
     own: true,
     examples: ['service print', 'service print --name ideas > /etc/systemd/system/ideas.service'],
   })) // prettier-ignore
