@@ -1,3 +1,4 @@
+import { generate } from 'otplib'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import * as comments from '../../src/service/comments.js'
@@ -227,6 +228,52 @@ describe.each([true, false])('the focus (script: %s)', (script) => {
       const box = await page.locator('.summary').boundingBox()
       expect([at, (box?.y ?? -1) >= 0 && (box?.y ?? Infinity) < 900]).toEqual([at, true])
     }
+  })
+
+  it('is on what answers a form without an address of its own', async () => {
+    const { site, post } = await filled()
+    const { post: other } = await site.call(posts.create, { title: 'Export' })
+    const page = await signedIn(site, '/settings')
+    const first = async () => {
+      await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+      return page.evaluate(() => document.activeElement?.querySelector('h2')?.textContent ?? document.activeElement?.textContent) // prettier-ignore
+    }
+
+    await page.click('text=Turn on')
+    await page.locator('.qr').waitFor()
+    expect(await first()).toBe('Two-factor authentication')
+    const secret = (await page.innerText('main code')).replaceAll(' ', '')
+    await page.fill('#field-code', await generate({ secret, epoch: site.clock.now.getTime() / 1000 }))
+    await page.click('main form button')
+    await page.locator('.codes').waitFor()
+    expect(await first()).toBe('Recovery codes')
+
+    await page.goto(`${site.url}/dashboard/settings/keys`)
+    await page.fill('#field-name', 'Sync')
+    await page.click('.settings-form button')
+    await page.locator('main code').waitFor()
+    expect(await first()).toBe('Key “Sync”')
+
+    await page.goto(`${site.url}/dashboard/posts`)
+    await page.getByRole('checkbox', { name: other.title }).check()
+    await page.click('.verbs .danger')
+    await page.locator('.narrow .danger').waitFor()
+    expect(await first()).toBe('Delete 1 for good?')
+
+    await page.goto(`${site.url}/dashboard/settings/roles/new`)
+    await page.fill('#field-name', 'Readers')
+    await page.click('button[name=preview]')
+    await page.locator('#changes').waitFor()
+    expect(await first()).toBe('What would change')
+
+    if (script) return // it shows similar posts and the preview without leaving the page
+    await page.goto(`${site.url}/posts/new?title=${encodeURIComponent(post.title)}`)
+    await page.click('.post-form .buttons .primary')
+    await page.locator('text=Post anyway').waitFor()
+    expect(await first()).toBe('Similar posts')
+    await page.click('button[name=preview]')
+    await page.locator('#preview').waitFor()
+    expect(await first()).toBe('Preview')
   })
 })
 

@@ -8,6 +8,7 @@ import * as sessions from '../../service/sessions.js'
 import * as totp from '../../service/totp.js'
 import { within } from '../kit/addresses.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
+import { AnswerTitle } from '../parts/answertitle.js'
 import { languageGiven } from './auth.js'
 import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
@@ -289,7 +290,7 @@ function TotpSetup({ view, secret, uri }: { view: View; secret: string; uri: str
   const { t } = view
   return (
     <div class="narrow">
-      <h1>{t('settings.totp')}</h1>
+      <AnswerTitle view={view}>{t('settings.totp')}</AnswerTitle>
       <Summary view={view} />
       <p>{t('totp.scan')}</p>
       <div class="qr" dangerouslySetInnerHTML={{ __html: renderSVG(uri) }} />
@@ -339,7 +340,7 @@ const codesShown = (view: View, { recoveryCodes }: { recoveryCodes: string[] }) 
   title: view.t('totp.codes'),
   show: (
     <div class="narrow">
-      <h1>{view.t('totp.codes')}</h1>
+      <AnswerTitle view={view}>{view.t('totp.codes')}</AnswerTitle>
       <p>{view.t('totp.codesHint')}</p>
       <ul class="codes">
         {recoveryCodes.map((code) => (

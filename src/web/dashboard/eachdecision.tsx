@@ -1,6 +1,7 @@
 import type { Outcome } from '../../service/lib/bulk.js'
 import { withParameters } from '../kit/addresses.js'
 import type { Fields, View } from '../kit/page.js'
+import { AnswerTitle } from '../parts/answertitle.js'
 import { Form, Hidden, Submit } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
 
@@ -101,7 +102,7 @@ export function questionOf(
   const show = (
     <div class="narrow" data-back={href(back ?? here)}>
       <FormsScript view={view} />
-      <h1>{title}</h1>
+      <AnswerTitle view={view}>{title}</AnswerTitle>
       <ul>
         {kinds('post').map((post) => (
           <li>

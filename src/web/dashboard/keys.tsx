@@ -1,5 +1,6 @@
 import * as service from '../../service/keys.js'
 import { action, page } from '../kit/page.js'
+import { AnswerTitle } from '../parts/answertitle.js'
 import { Confirm } from '../parts/confirm.js'
 import { Empty } from '../parts/empty.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
@@ -84,7 +85,7 @@ export const create = action({
     title: view.t('keys.created', { name: key.name }),
     show: (
       <div class="narrow">
-        <h1>{view.t('keys.created', { name: key.name })}</h1>
+        <AnswerTitle view={view}>{view.t('keys.created', { name: key.name })}</AnswerTitle>
         <p>{view.t('keys.once')}</p>
         <p>
           <code>{token}</code>

@@ -1,6 +1,7 @@
 import * as service from '../../service/mails.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { action, page, type View } from '../kit/page.js'
+import { AnswerTitle } from '../parts/answertitle.js'
 import { Empty } from '../parts/empty.js'
 import { Form, Submit, Summary } from '../parts/form.js'
 import { Pager } from '../parts/pager.js'
@@ -151,7 +152,7 @@ export const cancel = action({
           title: view.t('mails.cancelTitle'),
           show: (
             <div class="narrow">
-              <h1>{view.t('mails.cancelTitle')}</h1>
+              <AnswerTitle view={view}>{view.t('mails.cancelTitle')}</AnswerTitle>
               <p>{view.t('mails.cancelLoss')}</p>
               <Form view={view} to={view.path} class="buttons">
                 <input type="hidden" name="checked" value="yes" />

@@ -5,6 +5,7 @@ import * as posts from '../../service/postlists.js'
 import { within, withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import type { Fields, Flash, LiveView, Outcome, View } from '../kit/page.js'
+import { AnswerTitle } from '../parts/answertitle.js'
 import { Form, Hidden, Submit } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
 import { boardsWith, roadmapsWith } from '../parts/lists.js'
@@ -79,7 +80,7 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
   const show = (
     <div class="narrow" data-back={view.href(within(form.to) ?? '/dashboard/posts')}>
       <FormsScript view={view} />
-      <h1>{title}</h1>
+      <AnswerTitle view={view}>{title}</AnswerTitle>
       {form.decision === 'delete' ? null : (
         <ul>
           {(await changesOf(view, form)).map((text) => (

@@ -15,7 +15,7 @@ export function RoleChanges({ view, before, after, people }: ChangesProps) {
   const gains = PERMISSIONS.filter((each) => after.has(each) && !before.has(each))
   const loses = PERMISSIONS.filter((each) => before.has(each) && !after.has(each))
   return (
-    <section class="note" role="status" aria-labelledby="changes">
+    <section class="note" role="status" aria-labelledby="changes" tabIndex={-1} autofocus>
       <h2 id="changes">{t('role.changes')}</h2>
       {gains.length + loses.length === 0 ? <p>{t('role.changesNothing')}</p> : null}
       {[['role.gains', gains] as const, ['role.loses', loses] as const].map(([label, permissions]) =>

@@ -1,5 +1,6 @@
 import { updateProfile } from '../../service/profile.js'
 import type { Fields, LiveView, View } from '../kit/page.js'
+import { AnswerTitle } from './answertitle.js'
 import { Field, Form, Hidden, Submit, Summary } from './form.js'
 
 const isNameless = ({ viewer }: View): boolean => viewer?.name === ''
@@ -33,7 +34,7 @@ export async function named(view: LiveView, form: Fields) {
 
 const AskName = ({ view, form }: { view: View; form: Fields }) => (
   <div class="narrow">
-    <h1>{view.t('name.title')}</h1>
+    <AnswerTitle view={view}>{view.t('name.title')}</AnswerTitle>
     <Summary view={view} />
     <p>{view.t('name.explained', { username: view.viewer?.username ?? '' })}</p>
     <Form view={view} to={view.path}>

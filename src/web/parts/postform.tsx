@@ -98,7 +98,14 @@ export function PostForm({
         value={values.contentMarkdown}
       />
       <ImageField view={view} />
-      <section id="preview" class="preview" aria-live="polite" hidden={text === undefined}>
+      <section
+        id="preview"
+        class="preview"
+        aria-live="polite"
+        hidden={text === undefined}
+        tabIndex={-1}
+        autofocus={text !== undefined}
+      >
         <h2>{t('post.preview')}</h2>
         <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: text ? view.html(text) : '' }} />
       </section>

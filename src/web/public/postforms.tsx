@@ -6,6 +6,7 @@ import { titleMissing } from '../../service/lib/posttitles.js'
 import * as service from '../../service/posts.js'
 import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
+import { AnswerTitle } from '../parts/answertitle.js'
 import { boardsWith, roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
 import { asksForBoards, boardText } from '../parts/boardfield.js'
@@ -119,8 +120,14 @@ export const create = action({
       texts: previewOf(view),
       show: (
         <>
-          <h1>{view.t(isUnfinished ? 'post.new' : 'similar.title')}</h1>
-          {isUnfinished ? null : <p>{view.t('similar.explained')}</p>}
+          {isUnfinished ? (
+            <h1>{view.t('post.new')}</h1>
+          ) : (
+            <>
+              <AnswerTitle view={view}>{view.t('similar.title')}</AnswerTitle>
+              <p>{view.t('similar.explained')}</p>
+            </>
+          )}
           <PostForm
             view={view}
             to="/posts/new"
