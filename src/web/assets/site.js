@@ -108,7 +108,11 @@ async function copy(event) {
   const link = event.target instanceof Element ? event.target.closest('a[data-copy]') : null
   if (!(link instanceof HTMLAnchorElement) || !navigator.clipboard) return
   event.preventDefault()
-  await navigator.clipboard.writeText(link.dataset.copy ?? link.href)
+  try {
+    await navigator.clipboard.writeText(link.dataset.copy ?? link.href)
+  } catch {
+    return location.assign(link.href) // refused: the address of the page has it too
+  }
   const text = link.textContent
   link.textContent = link.dataset.copied ?? text
   setTimeout(() => (link.textContent = text), 2000)

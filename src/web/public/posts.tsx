@@ -149,7 +149,7 @@ export const post = page({
           <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
           <History view={view} slug={shown.slug} moves={moves} />
           <div class="tools">
-            <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')}>
+            <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')} aria-live="polite">
               {t('action.copyLink')}
             </a>
             {view.viewer ? (
