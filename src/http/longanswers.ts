@@ -23,6 +23,8 @@ interface Making {
   /** Makes the output; again, from rows as they are then, where `canRepeat` says that nothing else follows from it. */
   make(this: void): Promise<unknown>
   canRepeat: boolean
+  /** Writes a long output as the body of the response, in steps. */
+  write(this: void, output: unknown): Promise<Buffer>
 }
 
 /**
@@ -40,8 +42,11 @@ export class LongAnswers {
     this.#connections = connections
   }
 
-  /** The output of a request, as soon as it may be serialised. Long ones are delayed, so that other requests run first. */
-  async turn(response: ServerResponse, { make, canRepeat }: Making): Promise<unknown> {
+  /**
+   * The output of a request, as soon as it may be serialised. Long ones are delayed, so that other requests run first, and
+   * are returned as the bytes of the body.
+   */
+  async turn(response: ServerResponse, { make, canRepeat, write }: Making): Promise<unknown> {
     let output = await make()
     const { rows, bytes } = await sizeOf(output)
     if (bytes > LONG) {
@@ -55,7 +60,7 @@ export class LongAnswers {
       while (!response.closed && !this.#connections.hasRoom(bytes) && performance.now() < end) await sleep(POLL_MS)
     }
     if (bytes > LONG || rows > MANY) await setImmediate()
-    if (!response.closed) return output
+    if (!response.closed) return bytes > LONG && output !== undefined ? write(output) : output
     this.made(response)
     return GONE
   }

@@ -57,6 +57,20 @@ describe.each(engines)('on %s', (engine) => {
       expect([path, others > 20]).toEqual([path, true]) // 2 or 3 where the text is rendered beside them
     }
   })
+
+  it('a list of long texts is read and written in many turns of the event loop', async () => {
+    const site = await makeSite(engine, { rates: {} })
+    await site.owner()
+    for (let number = 0; number < 40; number++) await site.call(posts.create, { title: `Wish ${number}`, contentMarkdown: '漢字 '.repeat(16_000) }) // prettier-ignore
+    await site.http('GET //healthz')
+    const state = { isOver: false }
+    const long = site.http('POST /posts/get', { body: { limit: 40 } }).finally(() => (state.isOver = true))
+    let turns = 0
+    for (; !state.isOver; turns++) await setImmediate()
+    const { body } = await long
+    expect(body.posts.map((post: { contentMarkdown: string }) => post.contentMarkdown.length)).toEqual(body.posts.map(() => 47_999)) // prettier-ignore
+    expect([body.posts.length, turns > 20]).toEqual([40, true]) // 6 on SQLite where all rows are read at once and written at once
+  })
 })
 
 it.each(kinds)('%s: becomes no more HTML than its length allows', (_, text) => {

@@ -16,7 +16,8 @@ import {
   type PostFilter,
 } from './filter.js'
 import { CURSOR, cursorOf, isAfter, isByTime, orderBy, ORDERS, type Cursor, type Sort } from './order.js'
-import { authorsOf, idsOf, NAMES, OTHERS, type PostView } from './row.js'
+import { LISTED, withLongTexts, type ListedRow } from './longtexts.js'
+import { authorsOf, BESIDE, idsOf, OTHERS, type PostView } from './row.js'
 
 /**
  * Of the posts with some words, or of a period in another order than by time, a list has so many of the newest: a word
@@ -49,19 +50,19 @@ export async function listPosts(
       { ...conditions, limit, offset, most: limit + offset, ...(after && cursorOf(after)) },
       (given) => {
         const slice = { ...given, bound, after: after && cursorOf(given as Cursor) }
-        return viewsOf(db, rowsOf(db, given, sort, slice), orderBy(sort))
+        return viewsOf(db, rowsOf(db, given, sort, slice), orderBy(sort), leadOf(conditions) ? TOTALS : undefined)
       },
       refs,
     )
   }
-  if (limited) return (await db.executeQuery<PostView>(query(page))).rows
+  if (limited) return withLongTexts(db, (await db.executeQuery<ListedRow>(query(page))).rows)
   const list = {
     name: `${name} ${JSON.stringify(conditions)}`,
     order,
     query,
     cursor: cursorOf,
   }
-  return compiledPage<PostView>(db, list, page as Page<PostView>) // a cursor needs no names
+  return withLongTexts(db, await compiledPage<ListedRow>(db, list, page as Page<ListedRow>)) // a cursor needs no names
 }
 
 function rowsOf(db: Db, conditions: Conditions, sort: Sort, slice: Slice): RawBuilder<PostRow> {
@@ -69,9 +70,15 @@ function rowsOf(db: Db, conditions: Conditions, sort: Sort, slice: Slice): RawBu
   return isLimited(conditions, sort) ? pageOfNewest(conditions, sort, slice) : pageOfRanges(conditions, sort, slice)
 }
 
-const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>) => ({
-  compile: () => sql<PostView>`${NAMES} from (${rows}) as posts ${OTHERS} order by ${order}`.compile(db),
+const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>, beside = sql``) => ({
+  compile: () =>
+    sql<ListedRow>`select ${LISTED}, ${sql.raw(BESIDE)}${beside} from (${rows}) as posts ${OTHERS} order by ${order}`.compile(
+      db,
+    ),
 })
+
+/** What a page that an index leads to has with each row. */
+const TOTALS = sql`, posts.total, posts.looked`
 
 /** How many rows after how many, or after which; `most` is both numbers together, and `bound` a constant from there on. */
 interface Slice {
@@ -189,7 +196,7 @@ export async function searchPosts(
     const page = sql`order by found.post ${sql.raw(created)} limit ${given.limit} offset ${given.offset}`
     return viewsOf(db, sql`select posts.* from ${ledBy(db, given, slice(given))} ${page}`, order)
   })
-  if (rows.length === limit) return { rows, isCapped: false }
+  if (rows.length === limit) return { rows: await withLongTexts(db, rows), isCapped: false }
   const [looked] = await compiled(
     db,
     `searched ${created}`,
@@ -200,7 +207,7 @@ export async function searchPosts(
     },
     widened({ votes: [], comments: [] }, changedBy(conditions)),
   )
-  return { rows, isCapped: (looked?.count ?? 0) > MOST_SEARCHED }
+  return { rows: await withLongTexts(db, rows), isCapped: (looked?.count ?? 0) > MOST_SEARCHED }
 }
 
 /** The post that a page is to come after; undefined where it does not pass the filter. */

@@ -28,10 +28,10 @@ export interface PostView extends PostRow {
 
 // Written as text: building these queries from parts takes Kysely three times as long as the database needs to answer
 // them.
-export const NAMES = sql.raw(`select posts.*,
-    author.name as "authorName", author.username as "authorUsername", author.avatar as "authorAvatar",
+export const BESIDE = `author.name as "authorName", author.username as "authorUsername", author.avatar as "authorAvatar",
     board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.display as "boardDisplay", board.view_voters,
-    roadmap.name as "roadmapName", roadmap.url as "roadmapUrl", roadmap.color as "roadmapColor", roadmap.display as "roadmapDisplay"`)
+    roadmap.name as "roadmapName", roadmap.url as "roadmapUrl", roadmap.color as "roadmapColor", roadmap.display as "roadmapDisplay"`
+export const NAMES = sql.raw(`select posts.*, ${BESIDE}`)
 export const OTHERS = sql.raw(`left join users as author on author."userId" = posts."userId"
   left join boards as board on board."boardId" = posts."boardId"
   left join roadmaps as roadmap on roadmap.id = posts.roadmap_id`)

@@ -11,6 +11,7 @@ import type { CacheDeclaration } from '../cache/routes.js'
 import { GONE } from '../longanswers.js'
 import type { Incoming } from '../uploads.js'
 import type { Origins } from '../origins.js'
+import { longJson, type ObjectSchema } from './longjson.js'
 import type { Site } from '../lib/site.js'
 
 interface Parts {
@@ -66,7 +67,9 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       }
       try {
         if (op.download) return await make()
-        const output = await server.longAnswers.turn(reply.raw, { make, canRepeat: op.cache !== undefined })
+        const write = (long: unknown) => longJson(op.output as unknown as ObjectSchema, long as Record<string, unknown>)
+        const output = await server.longAnswers.turn(reply.raw, { make, canRepeat: op.cache !== undefined, write })
+        if (Buffer.isBuffer(output)) reply.type('application/json; charset=utf-8')
         return output === GONE ? reply.hijack() : output
       } finally {
         incoming?.close()
