@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { Config } from './config.js'
 import { atomicFile, replaceFile } from './core/atomicfile.js'
 import { AppError } from './core/errors.js'
+import { whyNotRead } from './core/filecauses.js'
 import { secretProblem } from './core/settings.js'
 
 /** The file that holds the secret where the setting does not. */
@@ -107,7 +108,7 @@ function read(file: string): string | undefined {
   } catch (error) {
     const { code } = error as { code?: string }
     if (code === 'ENOENT') return undefined
-    throw new AppError('CONFIG_INVALID', `Cannot read the secret in ${file}: ${code}.`)
+    throw new AppError('CONFIG_INVALID', `Cannot read the secret in ${file}: ${whyNotRead(error)}.`)
   }
 }
 

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { PassThrough, Transform, type Readable, type Writable } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import { AppError } from '../core/errors.js'
+import { whyNotRead } from '../core/filecauses.js'
 
 // A backup is one line of JSON, which everybody can read, then compressed lines, which may be encrypted, then the hash
 // of all that came before. `src/README.md` has the lines.
@@ -97,7 +98,7 @@ export async function readHeader(file: string): Promise<Opened> {
     const { code = '' } = error as { code?: string }
     if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code))
       throw new AppError('BACKUP_NOT_FOUND', `There is no file ${file}.`)
-    throw new AppError('BACKUP_FAILED', `Cannot read ${file}: ${code}.`, { cause: error })
+    throw new AppError('BACKUP_FAILED', `Cannot read ${file}: ${whyNotRead(error)}.`, { cause: error })
   })
   try {
     const { size, isFolder } = await handle.stat().then((stat) => ({ size: stat.size, isFolder: stat.isDirectory() }))
@@ -105,7 +106,7 @@ export async function readHeader(file: string): Promise<Opened> {
     const { buffer, bytesRead } = await handle
       .read(Buffer.alloc(MAX_HEADER), 0, MAX_HEADER, 0)
       .catch((error: unknown) => {
-        throw new AppError('BACKUP_FAILED', `Cannot read ${file}: ${(error as { code?: string }).code}.`, {
+        throw new AppError('BACKUP_FAILED', `Cannot read ${file}: ${whyNotRead(error)}.`, {
           cause: error,
         })
       })

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
+import { whyNotRead } from '../core/filecauses.js'
 import { migrationNames } from '../db/migrate.js'
 import { checkHash, readHeader, type Header, type Opened } from './container.js'
 import { ENDING } from './files.js'
@@ -50,7 +51,7 @@ function namesIn(folder: string): string[] {
     const { code } = error as { code?: string }
     if (code === 'ENOENT') return []
     if (code === 'ENOTDIR' || code === 'ENAMETOOLONG') throw new AppError('BACKUP_NOT_FOUND', `${folder} is not a folder.`) // prettier-ignore
-    throw new AppError('BACKUP_FAILED', `Cannot read the folder ${folder}: ${code}.`, { cause: error })
+    throw new AppError('BACKUP_FAILED', `Cannot read the folder ${folder}: ${whyNotRead(error)}.`, { cause: error })
   }
 }
 

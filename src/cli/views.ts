@@ -3,6 +3,7 @@ import { printable } from '../core/text.js'
 import * as views from '../service/views.js'
 import type { View } from '../service/views.js'
 import { command } from './lib/command/command.js'
+import { showTitled } from './lib/command/existing.js'
 import { FILTER_FLAGS } from './postflags.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
@@ -62,6 +63,12 @@ export function register(group: Command, cli: Cli): void {
       examples: ['views create triage --roadmap none --sort oldest', 'views create "Hot bugs" --board bugs --shared'],
       output: one,
       input: { flags: FILTER_FLAGS },
+      existing: {
+        by: 'a view with this name, of yours or shared,',
+        find: (call, { name }) =>
+          showTitled(call, 'view', { name }, { show: (view) => call(views.show, { view }), nameOf: ({ view }) => view.name }), // prettier-ignore
+        said: ({ view }) => `View ${label(view)}`,
+      },
       done: ({ view }) => `Created view ${label(view)}.`,
     },
     cli,

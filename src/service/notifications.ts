@@ -5,7 +5,7 @@ import { findMailStop } from '../db/notificationsettings.js'
 import { AppError } from '../core/errors.js'
 import { can } from './lib/access.js'
 import { change } from './lib/change.js'
-import type { CachedContext } from './lib/context.js'
+import type { CachedContext, Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { assertOnePlace, uncountedInfo, uncountedKeys } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
@@ -95,13 +95,16 @@ export const show = operation({
   }),
   output: Type.Object({ notification: Notification }),
   async run(ctx, { id }) {
-    const userId = await viewerOf(ctx)
-    const [row] = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread: false }, { limit: 1, offset: 0, after: id + 1 }) // prettier-ignore
-    if (row?.eventId !== id)
-      throw new AppError('NOTIFICATION_NOT_FOUND', `You have no notification ${id}, or may not read it any more.`)
-    return { notification: toNotification(ctx, row) }
+    return { notification: toNotification(ctx, await rowOf(ctx, await viewerOf(ctx), id)) }
   },
 })
+
+async function rowOf(ctx: Context, userId: string | null, id: number): Promise<NotificationView> {
+  const [row] = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread: false }, { limit: 1, offset: 0, after: id + 1 }) // prettier-ignore
+  if (row?.eventId !== id)
+    throw new AppError('NOTIFICATION_NOT_FOUND', `You have no notification ${id}, or may not read it any more.`)
+  return row
+}
 
 export const count = operation({
   id: 'notifications.count',
@@ -130,16 +133,18 @@ export const read = operation({
   summary: 'Mark notifications as read: one, all up to one, or all',
   http: 'POST /notifications/read 200',
   access: 'signed-in',
-  errors: ['USER_NOT_FOUND'],
+  errors: ['USER_NOT_FOUND', 'NOTIFICATION_NOT_FOUND'],
   input: fields({
     id: Type.Optional({ ...number, description: 'Id of a notification' }),
     until: Type.Optional({ ...number, description: 'All up to the one with this id; without id and until, all' }),
   }),
   output: Type.Object({ read: Type.Integer({ description: 'How many were unread' }) }),
   run: (ctx, { id, until }) =>
-    change(ctx, async (tx) => ({
-      read: await markRead(tx.db, await personOf(tx), { id, until, at: tx.now().toISOString() }),
-    })),
+    change(ctx, async (tx) => {
+      const userId = await personOf(tx)
+      if (id !== undefined) await rowOf(tx, userId, id)
+      return { read: await markRead(tx.db, userId, { id, until, at: tx.now().toISOString() }) }
+    }),
 })
 
 function toNotification(ctx: CachedContext, row: NotificationView): Notification {

@@ -138,8 +138,8 @@ describe('a long text', () => {
   })
 
   it.each([
-    ['--body-file nowhere.md', 'Cannot read nowhere.md, named by --body-file: ENOENT.'],
-    ['--body-file .', 'Cannot read ., named by --body-file: EISDIR.'],
+    ['--body-file nowhere.md', 'Cannot read nowhere.md, named by --body-file: it does not exist.'],
+    ['--body-file .', 'Cannot read ., named by --body-file: it is a folder.'],
     ['--body-file latin1.md', 'latin1.md, named by --body-file, is not UTF-8 text.'],
     ['--body-file large.md', 'large.md, named by --body-file, has more than 100 kB.'],
     ['--body-file /dev/zero', '/dev/zero, named by --body-file, has more than 100 kB.'],

@@ -107,6 +107,8 @@ describe.each(engines)('lines to create on %s', (engine) => {
       'Board "Ideas" (ideas) exists already. Nothing was changed.\n',
     )
     expect((await run("posts create 'Dark mode' --board ideas --if-not-exists")).stderr).toContain('Created post #3')
+    const view = async (name: string) => (await run(`views create ${name} --roadmap none --if-not-exists`)).stderr
+    expect([await view('Triage'), await view('TRIAGE')]).toEqual(['Created view "Triage".\n', 'View "Triage" exists already. Nothing was changed.\n']) // prettier-ignore
   })
 
   it('change nothing where they cannot be read, and nobody is asked to write them', async () => {

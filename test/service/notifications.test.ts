@@ -329,6 +329,13 @@ describe.each(engines)('notifications on %s', (engine) => {
     const shown = await w.site.http(`GET /notifications/${next?.id}`, { token })
     expect(shown.body.notification.readAt).toBe(w.site.clock.now.toISOString())
     expect((await w.site.http(`GET /notifications/${next?.id}`, { token: w.dan.token })).body.code).toBe('NOTIFICATION_NOT_FOUND') // prettier-ignore
+    expect(await call(notifications.read, { id: next?.id ?? 0 }), 'once more').toEqual({ read: 0 })
+    const reading = (id: number, reader: string) => w.site.http('POST /notifications/read', { token: reader, body: { id } }) // prettier-ignore
+    for (const [id, reader] of [
+      [9999, token],
+      [next?.id ?? 0, w.dan.token],
+    ] as const)
+      expect((await reading(id, reader)).body.code).toBe('NOTIFICATION_NOT_FOUND')
     expect(await call(notifications.read, { until: rows[0]?.id ?? 0 })).toEqual({ read: 1 })
     expect((await w.as(w.ann)(notifications.count, {})).unread).toBe(2)
     expect(await w.as(w.ann)(notifications.read, {})).toEqual({ read: 2 })

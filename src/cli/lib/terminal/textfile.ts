@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../../core/errors.js'
+import { whyNotRead } from '../../../core/filecauses.js'
 import type { Terminal } from './terminal.js'
 
 /** The server accepts no larger request. */
@@ -25,8 +26,7 @@ export async function readText(terminal: Terminal, file: string, origin: string)
       if (size > MAX_BYTES) break
     }
   } catch (error) {
-    const reason = (error as { code?: string }).code ?? 'unknown reason'
-    throw new AppError('USAGE', `Cannot read ${name}, named by ${origin}: ${reason}.`)
+    throw new AppError('USAGE', `Cannot read ${name}, named by ${origin}: ${whyNotRead(error)}.`)
   }
   if (size > MAX_BYTES)
     throw new AppError('USAGE', `${name}, named by ${origin}, has more than 100 kB. Give a shorter text.`)
