@@ -27,6 +27,7 @@ export type LimitName =
   | 'people'
   | 'posts'
   | 'comments'
+  | 'edits'
   | 'reports'
   | 'images'
   | 'invitations'
@@ -131,6 +132,7 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
   },
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),
+  edits: ofNewAccounts('edits', '60/1h'), // each may mention, and so mail, twenty more people
   reports: ofNewAccounts('reports', '20/1h'),
   images: {
     default: '60/1h',

@@ -261,7 +261,7 @@ const SETTINGS = {
   },
   'accounts.new': {
     description:
-      'how long an account is new, such as 1d, or off: new accounts have limits.posts, limits.comments and limits.reports',
+      'how long an account is new, such as 1d, or off: new accounts have limits.posts, limits.comments, limits.edits and limits.reports',
     value: 'time',
     default: '1d',
     command: 'serve',
@@ -310,6 +310,7 @@ const SETTINGS = {
   'limits.people': limitOf('people'),
   'limits.posts': limitOf('posts'),
   'limits.comments': limitOf('comments'),
+  'limits.edits': limitOf('edits'),
   'limits.reports': limitOf('reports'),
   'limits.images': limitOf('images'),
   'limits.invitations': limitOf('invitations'),

@@ -195,6 +195,7 @@ export const update = operation({
   http: 'PUT /posts/:post_id/comments/:comment_id 200',
   access: 'signed-in',
   writes: 'content',
+  limit: 'edits',
   errors: [
     'POST_NOT_FOUND',
     'COMMENT_NOT_FOUND',

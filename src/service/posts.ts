@@ -122,6 +122,7 @@ export const update = operation({
   http: 'PATCH /posts 200',
   access: 'signed-in',
   writes: 'content',
+  limit: 'edits',
   errors: [
     'POST_NOT_FOUND',
     'BOARD_NOT_FOUND',

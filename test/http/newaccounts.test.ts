@@ -9,7 +9,7 @@ import { cleanup, engines, httpOf, makeSite, type Engine, type TestSite } from '
 
 const HOUR = 3600
 const TWO = { points: 2, seconds: HOUR }
-const RATES = { posts: TWO, comments: TWO, reports: TWO }
+const RATES = { posts: TWO, comments: TWO, edits: TWO, reports: TWO }
 const PASSWORD = 'a long password'
 
 async function makeLimited(engine: Engine, options: { unverified?: 'read' } = {}) {
@@ -62,6 +62,28 @@ describe.each(engines)('new accounts on %s', (engine) => {
     expect(refused.body.message).toBe('You have reached the limit of posts for new accounts. Try again in 30 minutes.')
     later(site, 0.5)
     expect(await thrice(site, 'POST /posts', eve.token, { title: 'New' })).toEqual([201, 201, 'RATE_LIMITED'])
+  })
+
+  it('change the texts of posts and comments so many times, whichever they are', async () => {
+    const { site, owner, post } = await makeLimited(engine)
+    const [eve, bob] = [await site.member(), await site.member()]
+    const thread = `/posts/${post.slug}/comments`
+    const own = async (token: string) => {
+      const { postId: id } = (await site.http('POST /posts', { token, body: { title: 'Mine' } })).body.post
+      const { activity } = (await site.http(`POST ${thread}`, { token, body: { body: 'Yes' } })).body
+      const edit = (title: string) => site.http('PATCH /posts', { token, body: { id, title } })
+      const reword = (body: string) => site.http(`PUT ${thread}/${activity.comment.id}`, { token, body: { body } })
+      return { edit, reword }
+    }
+    const { edit, reword } = await own(eve.token)
+    expect((await edit('')).status).toBe(400) // does not count
+    expect([(await edit('One')).status, (await reword('@ada')).status]).toEqual([200, 200])
+    const refused = [await edit('Three'), await reword('@bob')]
+    const message = 'You have reached the limit of edits for new accounts. Try again in 60 minutes.'
+    expect(refused.map(({ status, body }) => [status, body.message])).toEqual([[429, message], [429, message]]) // prettier-ignore
+    for (const token of [owner, bob.token]) expect((await (await own(token)).edit('One')).status).toBe(200)
+    later(site, 1)
+    expect((await reword('@bob')).status).toBe(200)
   })
 
   it('are those of a day, and those without a confirmed address, but none of the team, whatever its key permits', async () => {
