@@ -1,8 +1,12 @@
 import { generate } from 'otplib'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
+import { operator } from '../../src/service/lib/access.js'
+import { notifications as job } from '../../src/jobs/notifications.js'
+import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
 import { serveSite, visit, type ServedSite } from '../support/browser.js'
 import { OWNER } from '../support/site.js'
 
@@ -200,6 +204,78 @@ it('the votes of a post are the same everywhere on its page, in two windows, and
   expect(await page.locator('.notice').count()).toBe(0)
   await page.click('.vote button')
   await expect.poll(() => shown(page)).toEqual([...one, []])
+})
+
+it('comments, the status and what is unread are the same in two windows, and on the way back', async () => {
+  const { site, userId, path, post, comment } = await filled()
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  await site.call(boards.create, { name: 'Ideas', display: true })
+  const log = { info: () => {}, warn: () => {}, error: () => {} }
+  const { run } = job({ mail: { url: 'sendmail:', from: '' } })
+  const tell = () => run({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })
+  await tell()
+  const { page, context } = await visit()
+  await page.goto(`${site.url}/login?redirect=/boards`)
+  await signIn(page, OWNER)
+  await page.locator('.boards').waitFor()
+  await page.goto(site.url)
+  const [other, places] = [await context.newPage(), await context.newPage()]
+  await other.goto(site.url + path)
+  await places.goto(`${site.url}/boards`)
+  const shown = async (on: Page) => [
+    await on.innerText('#comments'),
+    await on.locator('.comment .prose').allInnerTexts(),
+    await on.locator('.title .menu summary').innerText(),
+  ]
+  const row = async () => (await page.innerText('.post .facts')).split('\n').map((text) => text.trim())
+  expect(await row()).not.toContain('Planned')
+
+  await page.click('.post h2 a')
+  await page.locator('.title .menu summary').click()
+  await page.click('.menu button:has-text("Planned")')
+  await page.locator('.flash').waitFor()
+  await page.fill('#field-body', 'Midnight blue')
+  await page.click('main >> button:text-is("Comment")')
+  await page.locator('.comment .flash, .flash >> text=published').waitFor()
+  const now = ['2 comments', ['Which shade?', 'Midnight blue'], expect.stringContaining('Planned')]
+  await expect.poll(() => shown(page)).toEqual(now)
+  await expect.poll(() => shown(other)).toEqual(now)
+  for (let count = 0; count < 2; count++) {
+    await page.goBack()
+    await expect.poll(() => shown(page)).toEqual(now)
+  }
+  await page.goBack()
+  expect(page.url()).toBe(`${site.url}/`)
+  await expect.poll(row).toEqual(expect.arrayContaining(['Planned', '2']))
+
+  await site.call(posts.update, { id: post.postId, boardId: 'ideas', partial: true })
+  await other.click('.title .vote button')
+  await expect.poll(() => places.innerText('.boards .soft')).toBe('1 post')
+
+  // What is shown anew works as before, and what somebody writes stays
+  await other.focus(`#comment-${comment} summary`)
+  await other.keyboard.press('Enter')
+  await expect.poll(() => other.evaluate(() => document.activeElement?.id)).toBe(`field-body-${comment}`)
+  await other.keyboard.type('Or')
+  await page.click('.post h2 a')
+  await page.locator('#field-body').fill('Black')
+  await page.click('main >> button:text-is("Comment")')
+  await page.locator('.flash >> text=published').waitFor()
+  await expect.poll(() => other.locator('.title .vote button').getAttribute('aria-pressed')).toBe('false')
+  expect(await other.inputValue(`#field-body-${comment}`)).toBe('Or')
+  await other.reload()
+  expect(await other.inputValue(`#field-body-${comment}`)).toBe('Or')
+
+  await site.callAs({ ...operator, userId })(comments.create, { post_id: post.postId, body: 'Or grey' })
+  await tell()
+  await page.goto(`${site.url}/notifications`)
+  const unread = () => page.innerText('.to-notifications')
+  expect([await unread(), await page.locator('.unread').count()]).toEqual([expect.stringContaining('1 unread'), 1])
+  await page.click('.notifications a')
+  await page.locator('#comments').waitFor()
+  expect(await unread()).not.toContain('unread')
+  await page.goBack()
+  await expect.poll(async () => [await unread(), await page.locator('.unread').count()]).toEqual([expect.not.stringContaining('unread'), 0]) // prettier-ignore
 })
 
 describe.each([true, false])('the focus (script: %s)', (script) => {

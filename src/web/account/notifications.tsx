@@ -45,7 +45,7 @@ export const notifications = page({
             </button>
           </Form>
         ) : null}
-        <ol class="notifications">
+        <ol class="notifications" data-live="notifications">
           {rows.map((each) => (
             <li class={each.readAt === null ? 'unread' : undefined}>
               <a href={view.href(`/notifications/${each.id}`)}>

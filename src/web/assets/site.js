@@ -124,23 +124,21 @@ if (zone instanceof HTMLInputElement && zone.value === zone.dataset.zone)
   zone.value = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 // A menu closes by Escape, and where the focus or a click is elsewhere.
-for (const menu of document.querySelectorAll('details.menu'))
-  if (menu instanceof HTMLDetailsElement) {
-    /** @param {Event} event */
-    const leave = ({ target }) => {
-      if (!(target instanceof Node && menu.contains(target))) menu.open = false
-    }
-    document.addEventListener('click', leave)
-    document.addEventListener('focusin', leave)
-    menu.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape') return
-      menu.open = false
-      menu.querySelector('summary')?.focus()
-    })
-  }
+for (const kind of ['click', 'focusin'])
+  document.addEventListener(kind, ({ target }) => {
+    for (const menu of document.querySelectorAll('details.menu[open]'))
+      if (!(target instanceof Node && menu.contains(target))) menu.removeAttribute('open')
+  })
+document.addEventListener('keydown', ({ key, target }) => {
+  const menu = key === 'Escape' && target instanceof Element ? target.closest('details.menu[open]') : null
+  menu?.removeAttribute('open')
+  menu?.querySelector('summary')?.focus()
+})
 
 // Who opens a reply writes next.
-for (const reply of document.querySelectorAll('details[data-reply]'))
-  reply.addEventListener('toggle', () => {
-    if (reply instanceof HTMLDetailsElement && reply.open) reply.querySelector('textarea')?.focus()
-  })
+/** @param {Event} event */
+const write = ({ target }) => {
+  if (target instanceof Element && target.matches('details[data-reply][open]'))
+    target.querySelector('textarea')?.focus()
+}
+document.addEventListener('toggle', write, true) // it does not bubble

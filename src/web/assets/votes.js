@@ -38,8 +38,8 @@ async function vote(event) {
     if (!response.ok) return form.submit() // to the page that says what to do: sign in, above all
     showVote(form, await response.json())
     document.querySelector('.flash')?.remove() // it may say the opposite
-    others?.setItem('voted', `${form.action} ${performance.now()}`)
-    if (document.querySelector('#voters')) await showVotes()
+    tellOthers()
+    if (document.querySelector('[data-live=voters]')) await refresh()
   } catch {
     button.setAttribute('aria-pressed', before)
     tell(main?.dataset.unreachable)
@@ -64,8 +64,8 @@ function showVote(voted, { isVoted, votes, count: said }) {
   voted.action = `${voted.dataset.vote}/${isVoted ? 'unvote' : 'vote'}`
 }
 
-/** Shows who voted, and how many, as they are now. */
-async function showVotes() {
+/** Shows votes, and the parts of the page that others change too, as they are now. */
+async function refresh() {
   const page = await pageOf(here, { cache: 'no-cache' }).catch(() => null)
   if (!page) return
   const now = new Map(Array.from(voteForms(page), (form) => [postOf(form), form]))
@@ -75,17 +75,32 @@ async function showVotes() {
     if (!fresh || !button || !other || button.ariaBusy === 'true') continue
     form.action = fresh.action
     for (const name of ['aria-pressed', 'aria-label']) button.setAttribute(name, other.getAttribute(name) ?? '')
-    button.replaceChildren(...Array.from(other.childNodes, (node) => document.importNode(node, true)))
+    replaceContent(button, other)
   }
-  const [voters, fresh] = [document.querySelector('#voters'), page.querySelector('#voters')]
-  voters?.replaceChildren(...Array.from(fresh?.childNodes ?? [], (node) => document.importNode(node, true)))
+  for (const part of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-live]'))) {
+    const fresh = page.querySelector(`[data-live="${part.dataset.live}"]`)
+    // What somebody has opened or is at stays
+    if (!fresh || part.querySelector('details[open], :focus:not(a)')) continue
+    const link = part.querySelector('a:focus')?.getAttribute('href')
+    replaceContent(part, fresh)
+    showAges(part)
+    restoreDrafts(part)
+    for (const each of part.querySelectorAll('a'))
+      if (each.getAttribute('href') === link) each.focus({ preventScroll: true })
+  }
 }
+
+/** @param {Element} old @param {Element} fresh */
+const replaceContent = (old, fresh) =>
+  old.replaceChildren(...Array.from(fresh.childNodes, (node) => document.importNode(node, true)))
 
 // A page that comes back is as it was left, and so is one in another window.
 addEventListener('pageshow', ({ persisted }) => {
   const [way] = performance.getEntriesByType('navigation')
-  if (persisted || (way instanceof PerformanceNavigationTiming && way.type === 'back_forward')) void showVotes()
+  if (persisted || (way instanceof PerformanceNavigationTiming && way.type === 'back_forward')) void refresh()
 })
 addEventListener('storage', ({ key }) => {
-  if (key === 'voted') void showVotes()
+  if (key === 'changed') void refresh()
 })
+const tellOthers = () => others?.setItem('changed', `${performance.timeOrigin + performance.now()}`)
+if (justDone !== null) tellOthers()

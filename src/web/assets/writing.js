@@ -103,11 +103,18 @@ addEventListener('storage', ({ key }) => {
 
 const sent = drafts?.getItem('sent')
 if (sent && /^(postedHeld|posted|saved|commentedHeld|commented|noted)\b/.test(justDone ?? '')) drafts?.removeItem(sent)
-for (const form of document.querySelectorAll('form.post-form, form.comment-form'))
-  if (form instanceof HTMLFormElement && main) {
-    const parent = form.querySelector('input[name=parent_id]')
-    const key = `draft ${form.action} ${parent instanceof HTMLInputElement ? parent.value : ''}`
-    const stored = JSON.parse(drafts?.getItem(key) ?? '{}')
+const WRITTEN = 'form.post-form, form.comment-form'
+
+/** @param {HTMLFormElement} form */
+function draftOf(form) {
+  const parent = form.querySelector('input[name=parent_id]')
+  return `draft ${form.action} ${parent instanceof HTMLInputElement ? parent.value : ''}`
+}
+
+/** @param {ParentNode} root */
+function restoreDrafts(root) {
+  for (const form of root.querySelectorAll(/** @type {'form'} */ (WRITTEN))) {
+    const stored = JSON.parse(drafts?.getItem(draftOf(form)) ?? '{}')
     // A search without result has named another post.
     const named = form.querySelector('input[data-similar]')
     const isOther =
@@ -124,19 +131,23 @@ for (const form of document.querySelectorAll('form.post-form, form.comment-form'
     // What was meant for the team must not become public.
     const internal = form.querySelector('input[name=is_internal]')
     if (internal instanceof HTMLInputElement && kept.is_internal) internal.checked = true
-    form.addEventListener('submit', () => drafts?.setItem('sent', key))
-    form.addEventListener('input', () => {
-      const values = Object.fromEntries(new FormData(form))
-      drafts?.setItem(key, JSON.stringify(values))
-    })
   }
+}
+if (main) restoreDrafts(document)
+for (const kind of ['submit', 'input'])
+  document.addEventListener(kind, ({ target }) => {
+    const form = target instanceof Element ? target.closest(/** @type {'form'} */ (WRITTEN)) : null
+    if (!form) return
+    if (kind === 'submit') drafts?.setItem('sent', draftOf(form))
+    else drafts?.setItem(draftOf(form), JSON.stringify(Object.fromEntries(new FormData(form))))
+  })
 
 // What helps to write comes with scripts of its own, once somebody begins to write in a form that names them.
 /** @param {EventTarget | null} target */
 function loadHelp(target) {
   const form = target instanceof Element ? target.closest('form') : null
   for (const part of form?.querySelectorAll('[data-script]') ?? [])
-    if (part instanceof HTMLElement) void import(part.dataset.script ?? '')
+    if (part instanceof HTMLElement) import(part.dataset.script ?? '').catch(() => undefined) // offline: every form works without
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)

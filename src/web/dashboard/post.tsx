@@ -120,20 +120,22 @@ function Discussion({
   const field = (values.parent_id ? `body-${values.parent_id}` : values.is_internal === 'true' ? 'body-note' : 'body') // prettier-ignore
   return (
     <section aria-labelledby="comments">
-      <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
-      <CommentPager view={view} pages={pages} to="older" />
-      {activity.length > 0 ? (
-        <Thread
-          view={view}
-          slug={slug}
-          comments={activity}
-          reported={own}
-          team={{ back, replies: path, replyTo: query.at }}
-        />
-      ) : (
-        <p class="soft">{t('comment.none')}</p>
-      )}
-      <CommentPager view={view} pages={pages} to="newer" />
+      <div data-live="comments">
+        <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
+        <CommentPager view={view} pages={pages} to="older" />
+        {activity.length > 0 ? (
+          <Thread
+            view={view}
+            slug={slug}
+            comments={activity}
+            reported={own}
+            team={{ back, replies: path, replyTo: query.at }}
+          />
+        ) : (
+          <p class="soft">{t('comment.none')}</p>
+        )}
+        <CommentPager view={view} pages={pages} to="newer" />
+      </div>
       <Summary view={view} fields={{ body: field }} />
       <CommentForm
         view={view}

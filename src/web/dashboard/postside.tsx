@@ -144,25 +144,31 @@ function Voters({ view, post, voters, isOnBehalf }: Props) {
   const path = (verb: string) => pathOf(view, post.slug, verb)
   return (
     <section>
-      <h2 id="voters">{t('voters.count', { count: post.voters.votesCount })}</h2>
-      {post.voters.importedVotes === undefined ? null : (
-        <p class="soft">{t('voters.imported', { count: post.voters.importedVotes })}</p>
-      )}
-      <ul class="outcomes">
-        {voters.results.map(({ user }) => (
-          <li>
-            <Person view={view} person={user} />
-            {removes ? (
-              <Form view={view} to={path('/unvote')}>
-                <Hidden name="user_id" value={user.userId} />
-                <button type="submit" class="link" aria-label={t('teamPost.removeVote', { name: nameOf(view, user) })}>
-                  {t('user.remove')}
-                </button>
-              </Form>
-            ) : null}
-          </li>
-        ))}
-      </ul>
+      <div data-live="voters">
+        <h2 id="voters">{t('voters.count', { count: post.voters.votesCount })}</h2>
+        {post.voters.importedVotes === undefined ? null : (
+          <p class="soft">{t('voters.imported', { count: post.voters.importedVotes })}</p>
+        )}
+        <ul class="outcomes">
+          {voters.results.map(({ user }) => (
+            <li>
+              <Person view={view} person={user} />
+              {removes ? (
+                <Form view={view} to={path('/unvote')}>
+                  <Hidden name="user_id" value={user.userId} />
+                  <button
+                    type="submit"
+                    class="link"
+                    aria-label={t('teamPost.removeVote', { name: nameOf(view, user) })}
+                  >
+                    {t('user.remove')}
+                  </button>
+                </Form>
+              ) : null}
+            </li>
+          ))}
+        </ul>
+      </div>
       {post.voters.votesCount > voters.results.length && voters.results.length > 0 ? (
         <a href={href(`${links.post(post.slug)}/voters`)}>{t('teamPost.allVoters')}</a>
       ) : null}

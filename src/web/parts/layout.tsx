@@ -144,6 +144,7 @@ function Header({ view }: { view: View }) {
             {view.can('dashboard:read') ? (
               <a
                 class="to-dashboard"
+                data-live="waiting"
                 href={href('/dashboard')}
                 aria-current={path.startsWith('/dashboard') ? 'page' : undefined}
               >
@@ -153,6 +154,7 @@ function Header({ view }: { view: View }) {
             ) : null}
             <a
               class="to-notifications"
+              data-live="unread"
               href={href('/notifications')}
               aria-current={path === '/notifications' ? 'page' : undefined}
             >

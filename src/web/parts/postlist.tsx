@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { Mark } from '../../core/search/marks.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
@@ -87,7 +86,7 @@ function PostRow({ view, post, found, words = [], without, isShort, isInForm }: 
             </bdi>
           </p>
         ) : null}
-        <Facts>
+        <div class="facts" data-live={`facts-${post.number}`}>
           {post.is_spam ? <span class="mark spam">{view.t('mark.spam')}</span> : null}
           {post.is_held ? <span class="mark">{view.t('mark.held')}</span> : null}
           <div class="places">
@@ -110,10 +109,8 @@ function PostRow({ view, post, found, words = [], without, isShort, isInForm }: 
               <span class="hidden">{view.t('follow.mark')}</span>
             </span>
           ) : null}
-        </Facts>
+        </div>
       </div>
     </li>
   )
 }
-
-const Facts = ({ children }: { children: ComponentChildren }) => <div class="facts">{children}</div>

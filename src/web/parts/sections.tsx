@@ -25,7 +25,11 @@ export function Sections({ view, current }: { view: View; current: Section }) {
               {group === 'settings' ? <li class="soft">{t('dashboard.settings')}</li> : null}
               {those.map(({ id, path, label }) => (
                 <li>
-                  <a href={href(path)} aria-current={id === current ? 'page' : undefined}>
+                  <a
+                    href={href(path)}
+                    aria-current={id === current ? 'page' : undefined}
+                    data-live={id === 'inbox' ? id : undefined}
+                  >
                     {t(label)}
                     {id === 'inbox' ? <Waits view={view} /> : null}
                   </a>

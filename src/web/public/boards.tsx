@@ -63,7 +63,9 @@ export const boards = page({
                       <Icon name="lock" /> {t('mark.private')}
                     </span>
                   )}
-                  <span class="soft">{t('board.posts', { count: Number(board.post_count) })}</span>
+                  <span class="soft" data-live={`board-${board.url}`}>
+                    {t('board.posts', { count: Number(board.post_count) })}
+                  </span>
                 </a>
               </li>
             ))}

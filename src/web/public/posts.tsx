@@ -121,7 +121,7 @@ export const post = page({
               <h1>
                 <bdi>{shown.title}</bdi>
               </h1>
-              <div class="facts">
+              <div class="facts" data-live="facts">
                 {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
                 {shown.is_held ? <span class="mark">{t('mark.held')}</span> : null}
                 <div class="places">
@@ -143,12 +143,14 @@ export const post = page({
           {shown.contentMarkdown ? (
             <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
           ) : null}
-          <div id="voters">
+          <div id="voters" data-live="voters">
             <Voters view={view} post={shown} />
           </div>
-          <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
-          <History view={view} slug={shown.slug} moves={moves} />
-          <div class="tools">
+          <div data-live="history">
+            <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
+            <History view={view} slug={shown.slug} moves={moves} />
+          </div>
+          <div class="tools" data-live="tools">
             <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')} aria-live="polite">
               {t('action.copyLink')}
             </a>
@@ -190,14 +192,16 @@ export const post = page({
         </article>
         <Official view={view} slug={shown.slug} official={official} />
         <section aria-labelledby="comments">
-          <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
-          <CommentPager view={view} pages={pages} to="older" />
-          {activity.length > 0 ? (
-            <Thread view={view} slug={shown.slug} comments={activity} reported={reports} />
-          ) : (
-            <p class="soft">{t('comment.none')}</p>
-          )}
-          <CommentPager view={view} pages={pages} to="newer" />
+          <div data-live="comments">
+            <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
+            <CommentPager view={view} pages={pages} to="older" />
+            {activity.length > 0 ? (
+              <Thread view={view} slug={shown.slug} comments={activity} reported={reports} />
+            ) : (
+              <p class="soft">{t('comment.none')}</p>
+            )}
+            <CommentPager view={view} pages={pages} to="newer" />
+          </div>
           <Summary view={view} />
           <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
         </section>
