@@ -87,6 +87,43 @@ it('letters of twice the size make everything larger, and nothing wider than its
   }
 })
 
+/** Whether the whole of the chosen tab is in sight. */
+const isInside = (page: Page) =>
+  page.locator('.tabs [aria-current]').evaluate((tab) => {
+    const [row, own] = [tab.parentElement?.getBoundingClientRect(), tab.getBoundingClientRect()]
+    return row !== undefined && own.left >= row.left - 1 && own.right <= row.right + 1
+  })
+
+it('letters of twice the size fit a phone on pages of the team too, and its chosen tab is whole', async () => {
+  const site = await serveSite('sqlite')
+  const owner = await site.owner()
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  await site.call(boards.create, { name: 'Ideas of people on the far side', display: true })
+  const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas-of-people-on-the-far-side' })
+  const { page, context } = await visit({ viewport: NARROW })
+  await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
+  const devtools = await context.newCDPSession(page)
+  await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 32 } })
+  const wider: unknown[] = []
+  const pages = ['', '/comments', '/posts', `/posts/${post.slug}`, '/boards', '/boards/new', '/roadmaps', '/overview', '/users', '/invitations', '/settings/general', '/settings/domains', '/settings/notifications', '/settings/log', '/settings/mail', '/settings/backups', '/settings/keys', '/settings/roles', '/settings/roles/new'] // prettier-ignore
+  for (const path of [
+    '/',
+    '/settings',
+    '/notifications',
+    `/posts/${post.slug}`,
+    ...pages.map((each) => `/dashboard${each}`),
+  ]) {
+    await page.goto(site.url + path)
+    for (const summary of await page.locator('main details.fold > summary').all())
+      if (await summary.isVisible()) await summary.click()
+    const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+    if (scrollWidth > clientWidth) wider.push([path, scrollWidth])
+    const tab = page.locator('.tabs [aria-current]')
+    if ((await tab.count()) > 0 && !(await isInside(page))) wider.push([path, await tab.innerText()])
+  }
+  expect(wider).toEqual([])
+})
+
 it('a phone shows the chosen tab, the name of the site, the facts of a post in two lines, and times of its place; ages move nothing', async () => {
   const title = 'Feedback for the people of Moonbase on the far side'
   const site = await serveSite('sqlite')
@@ -98,11 +135,6 @@ it('a phone shows the chosen tab, the name of the site, the facts of a post in t
   await site.call(posts.update, { id: post.postId, roadmapId: 'waiting-for-the-next-supply-ship', partial: true })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
   await site.call(comments.update, { post_id: post.postId, comment_id: activity.id, body: 'Yes!' })
-  const isInside = (page: Page) =>
-    page.locator('.tabs [aria-current]').evaluate((tab) => {
-      const [row, own] = [tab.parentElement?.getBoundingClientRect(), tab.getBoundingClientRect()]
-      return row !== undefined && own.left >= row.left - 1 && own.right <= row.right + 1
-    })
   const { page: plain } = await visit({ viewport: NARROW, script: false })
   await plain.goto(`${site.url}/?sort=discussed`)
   expect([await isInside(plain), await plain.innerText('footer bdi')]).toEqual([true, title])
