@@ -1,4 +1,5 @@
 import { CommanderError, type Command } from 'commander'
+import { parseListen } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { didYouMean, likely } from '../core/guesses.js'
 import { counted, quoted } from '../core/text.js'
@@ -21,6 +22,7 @@ const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['check', 'doctor'],
   ['log', 'events'],
   ['logs', 'events'],
+  ['upgrade', 'migrate'],
 ])
 
 /** Options that other programs have, and what this one has. */
@@ -35,6 +37,9 @@ const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--body-text', '--body'],
 ])
 
+/** The port of `listen` where none is given. */
+const DEFAULT_PORT = '8000'
+
 /** Verbs that several nouns have. */
 const VERBS = ['list', 'show', 'search', 'create', 'update', 'delete']
 
@@ -47,16 +52,18 @@ export function assertKnown({ args }: Command, typed: readonly string[]): void {
 function unknownWord([word, second]: readonly string[], typed: readonly string[]): AppError | undefined {
   const names = [...branches.map(({ name }) => name), 'help']
   if (word === undefined || word.startsWith('-') || names.includes(word)) return undefined
-  const noun = second !== undefined && VERBS.includes(word) ? likely(second, names) : undefined
-  if (second !== undefined && noun !== undefined)
-    return new Mistyped(
-      `Unknown command "${word}".${didYouMean(`${noun} ${word}`)}`,
-      withWords(typed, [word, second], [noun, word]),
-    )
   const meant = OTHER_COMMANDS.get(word) ?? likely(word, names)
+  const verb = VERBS.includes(word) ? word : meant === undefined ? likely(word, VERBS) : undefined
+  const noun = second !== undefined && verb !== undefined ? likely(second, names) : undefined
+  if (second !== undefined && verb !== undefined && noun !== undefined)
+    return new Mistyped(
+      `Unknown command "${word}".${didYouMean(`${noun} ${verb}`)}`,
+      withWords(typed, [word, second], [noun, verb]),
+    )
+  const order = verb === undefined ? '' : ` A noun comes first, as in "posts ${verb}".`
   return new Mistyped(
-    `Unknown command "${word}".${didYouMean(meant)}`,
-    meant === undefined ? undefined : withWords(typed, [word], [meant]),
+    `Unknown command "${word}".${order || didYouMean(meant)}`,
+    meant === undefined || verb !== undefined ? undefined : withWords(typed, [word], [meant]),
   )
 }
 
@@ -161,6 +168,28 @@ function unknownOption(command: Command | undefined, word: string, args: readonl
     `Unknown option '${word}'.${didYouMean(meant)}`,
     meant === undefined
       ? undefined
-      : args.map((arg) => (arg.split('=')[0] === name ? meant + arg.slice(name.length) : arg)),
+      : other === '--listen'
+        ? listening(args)
+        : args.map((arg) => (arg.split('=')[0] === name ? meant + arg.slice(name.length) : arg)),
   )
+}
+
+/** The command with `--listen` in place of host and port; undefined where they are no address. */
+function listening(args: readonly string[]): string[] | undefined {
+  const rest: string[] = []
+  let [place, host, port]: [number, string | undefined, string] = [-1, undefined, DEFAULT_PORT]
+  for (let index = 0; index < args.length; index++) {
+    const [name = '', ...given] = args[index]?.split('=') ?? []
+    if (OTHER_OPTIONS.get(name) !== '--listen') {
+      rest.push(args[index] ?? '')
+      continue
+    }
+    if (place === -1) place = rest.length
+    const value = given.length > 0 ? given.join('=') : (args[++index] ?? '')
+    if (name === '--port') port = value
+    else host = value
+  }
+  const isWhole = host === undefined || parseListen(host) !== undefined
+  const address = isWhole ? (host ?? port) : `${host?.includes(':') ? `[${host}]` : host}:${port}`
+  return host === '' || !parseListen(address) ? undefined : rest.toSpliced(place, 0, '--listen', address)
 }

@@ -95,7 +95,10 @@ describe('a fix', () => {
       ['version', 'Unknown command "version". Did you mean "--version"?', '--version'],
       ['list boards --all', 'Unknown command "list". Did you mean "boards list"?', 'boards list --all'],
       ['create board Ideas', 'Unknown command "create". Did you mean "boards create"?', 'boards create Ideas'],
-      ['list frobnicates', 'Unknown command "list".', '--help'],
+      ['list frobnicates', 'Unknown command "list". A noun comes first, as in "posts list".', '--help'],
+      ['lits', 'Unknown command "lits". A noun comes first, as in "posts list".', '--help'],
+      ['lits bords --all', 'Unknown command "lits". Did you mean "boards list"?', 'boards list --all'],
+      ['upgrade', 'Unknown command "upgrade". Did you mean "migrate"?', 'migrate'],
       // Names that every object of JavaScript has.
       ['constructor', 'Unknown command "constructor".', '--help'],
       ['boards list --constructor', `Unknown option '--constructor'.`, 'boards list --help'],
@@ -105,6 +108,12 @@ describe('a fix', () => {
       ['help envronment', 'Unknown command or topic "envronment". Did you mean "environment"?', 'help environment'],
       ['help posts lst', 'Unknown command "posts lst". Did you mean "list"?', 'help posts list'],
       ['serve --port 9000', `Unknown option '--port'. Did you mean "--listen"?`, 'serve --listen 9000'],
+      ['serve --host 0.0.0.0', `Unknown option '--host'. Did you mean "--listen"?`, 'serve --listen 0.0.0.0:8000'],
+      ['serve --host=::1 --workers 2', `Unknown option '--host=::1'. Did you mean "--listen"?`, "serve --listen '[::1]:8000' --workers 2"], // prettier-ignore
+      ['serve --port 80 --bind localhost', `Unknown option '--port'. Did you mean "--listen"?`, 'serve --listen localhost:80'], // prettier-ignore
+      ['serve --bind 127.0.0.1:90', `Unknown option '--bind'. Did you mean "--listen"?`, 'serve --listen 127.0.0.1:90'],
+      ['serve --host', `Unknown option '--host'. Did you mean "--listen"?`, 'serve --help'],
+      ['serve --port http', `Unknown option '--port'. Did you mean "--listen"?`, 'serve --help'],
       ['boards list --limt=3', `Unknown option '--limt=3'. Did you mean "--limit"?`, 'boards list --limit=3'],
       ['backup create --out x', `Unknown option '--out'.`, 'backup create --help'],
       ['posts list --fields titel,slug -o csv', 'Unknown field "titel". Did you mean "title"?', 'posts list --fields title,slug -o csv'], // prettier-ignore
