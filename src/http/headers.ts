@@ -9,7 +9,15 @@ const HSTS_SECONDS = 365 * 24 * 60 * 60
 const NOTHING_RUNS = "default-src 'none';frame-ancestors 'none'"
 
 /** Access-Control-Expose-Headers: what scripts of other origins may read beside the headers that CORS always allows. */
-export const EXPOSED = ['Cache-Status', 'ETag', 'Retry-After', 'X-Request-Id', 'X-Should-Retry', REFUSAL_HEADER]
+export const EXPOSED = [
+  'Cache-Status',
+  'Content-Disposition',
+  'ETag',
+  'Retry-After',
+  'X-Request-Id',
+  'X-Should-Retry',
+  REFUSAL_HEADER,
+]
 
 /** Of responses that Fastify never sees: to requests that are refused early, or are not HTTP. */
 export const BARE_HEADERS = {

@@ -319,8 +319,8 @@ describe('HTTP', () => {
       headers: { origin: 'https://example.org', authorization: 'Bearer x' },
     })
     const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase()
-    for (const name of ['retry-after', 'etag', 'x-request-id', 'cache-status', 'x-should-retry', 'feedbackctl-refusal'])
-      expect(exposed.split(', ')).toContain(name)
+    const names = ['retry-after', 'etag', 'x-request-id', 'cache-status', 'x-should-retry', 'feedbackctl-refusal']
+    for (const name of [...names, 'content-disposition']) expect(exposed.split(', ')).toContain(name)
     expect(String(headers.vary)).toContain('Access-Control-Request-Headers')
   })
 
