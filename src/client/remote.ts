@@ -83,22 +83,28 @@ function bodyOf({ type, text }: Answer, isWord: boolean): unknown {
   }
 }
 
-/** Whether an answer has the lists and objects that the output of an operation has at least. */
+/**
+ * Whether an answer has the lists and objects that the output of an operation has at least, at any depth, and of each
+ * object a field. Servers of other versions may lack single fields.
+ */
 function isLike(output: TSchema, answer: unknown): boolean {
-  const { type, required = [], properties = {} } = output as Shape
-  if (type === 'array') return Array.isArray(answer)
+  const { type, required = [], properties = {}, items } = output as Shape
+  if (type === 'array') return Array.isArray(answer) && answer.every((each) => items === undefined || isLike(items, each)) // prettier-ignore
   if (type !== 'object') return answer !== undefined
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return false
+  const fields = new Map(Object.entries(answer))
+  if (required.length > 0 && !required.some((name) => fields.has(name))) return false
   return required.every((name) => {
-    const expected = properties[name]?.type
-    return (expected !== 'array' && expected !== 'object') || isLike(properties[name] as TSchema, (answer as Record<string, unknown>)[name]) // prettier-ignore
+    const expected = properties[name]
+    return (expected?.type !== 'array' && expected?.type !== 'object') || isLike(expected, fields.get(name))
   })
 }
 
 interface Shape {
   type?: string
   required?: readonly string[]
-  properties?: Record<string, { type?: string }>
+  properties?: Record<string, TSchema & { type?: string }>
+  items?: TSchema
 }
 
 /** Moves a field into the path. */

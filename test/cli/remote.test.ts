@@ -56,6 +56,19 @@ it.each([
   expect(stderr).toContain(url)
 })
 
+it.each([
+  ['boards list', '{"boards":[null],"results":[null]}'],
+  ['views list', '{"views":[{"name":"Mine"}]}'],
+  ['users sessions ada', '{"sessions":[null]}'],
+  ['roadmaps search later', '{"roadmaps":["Later"]}'],
+  ['roles assign Member ada', '{}'],
+])('the answer to "%s" is not %s, which no server sends', async (command, answer) => {
+  const machine = await makeMachine('sqlite')
+  const { url } = await answering((_, response) => response.end(answer))
+  const { code, stderr, stdout } = await machine.run(`${command} --server ${url}`)
+  expect([code, stdout, stderr]).toEqual([6, '', expect.stringContaining('not as feedbackctl does')])
+})
+
 const JSON_FILE = { 'content-type': 'application/json', 'content-disposition': 'attachment; filename="me.json"' }
 
 it('a download that breaks off leaves no file, whatever its length', async () => {
