@@ -1,8 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { operator } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
+import * as profile from '../../src/service/profile.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
@@ -64,6 +67,13 @@ it('a wide table keeps its words whole, and scrolls by keyboard under a name', a
   await expect.poll(() => table.evaluate((box) => box.scrollLeft)).toBeGreaterThan(0)
 })
 
+/** Those of the window. What `evaluate` returns is a copy, and an element has none. */
+const widthsOf = (page: Page) =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return { scrollWidth, clientWidth }
+  })
+
 it('letters of twice the size make everything larger, and nothing wider than its window', async () => {
   const site = await serveSite('sqlite')
   await site.owner()
@@ -81,7 +91,7 @@ it('letters of twice the size make everything larger, and nothing wider than its
     for (const width of [NARROW.width, WIDE.width]) {
       await page.setViewportSize({ width, height: 900 })
       expect([path, await sizes()]).toEqual([path, usual.map((size) => size * 2)])
-      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      const { scrollWidth, clientWidth } = await widthsOf(page)
       expect([path, width, scrollWidth]).toEqual([path, width, clientWidth])
     }
   }
@@ -97,9 +107,15 @@ const isInside = (page: Page) =>
 it('letters of twice the size fit a phone on pages of the team too, and its chosen tab is whole', async () => {
   const site = await serveSite('sqlite')
   const owner = await site.owner()
-  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  await site.call(roadmaps.create, { name: 'Waiting for the next supply ship', display: true })
   await site.call(boards.create, { name: 'Ideas of people on the far side', display: true })
   const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas-of-people-on-the-far-side' })
+  const { userId } = await site.member()
+  await site.callAs({ ...operator, userId })(moderation.reportPost, {
+    post_id: post.postId,
+    reason: 'An advertisement',
+  })
+  await site.call(profile.updateProfile, { name: 'Margaret of the far side' })
   const { page, context } = await visit({ viewport: NARROW })
   await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
   const devtools = await context.newCDPSession(page)
@@ -116,8 +132,9 @@ it('letters of twice the size fit a phone on pages of the team too, and its chos
     await page.goto(site.url + path)
     for (const summary of await page.locator('main details.fold > summary').all())
       if (await summary.isVisible()) await summary.click()
-    const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+    const { scrollWidth, clientWidth } = await widthsOf(page)
     if (scrollWidth > clientWidth) wider.push([path, scrollWidth])
+    expect(page.url()).toBe(site.url + path)
     const tab = page.locator('.tabs [aria-current]')
     if ((await tab.count()) > 0 && !(await isInside(page))) wider.push([path, await tab.innerText()])
   }
