@@ -16,8 +16,10 @@ async function look(of) {
   const address = new URL(of.action)
   for (const [name, value] of new FormData(of))
     if (typeof value === 'string' && value !== '') address.searchParams.set(name, value)
+  const asked = new URL(address)
+  if (asked.searchParams.get('q')?.startsWith('#')) asked.searchParams.set('typed', 'yes') // a number leads on once it is sent
   try {
-    const answer = await fetch(address, { signal: mine.signal, headers: { accept: 'text/html' } })
+    const answer = await fetch(asked, { signal: mine.signal, headers: { accept: 'text/html' } })
     if (!answer.ok || answer.redirected) return
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
     if (mine.signal.aborted) return

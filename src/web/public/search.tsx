@@ -43,7 +43,8 @@ export const search = page({
     const nothing = { text, stages, numbered: undefined, found: [], unknown: [], hasNext: false, isCapped: false }
     if (text === '') return nothing
     const numbered = pageNumber(view) === 1 ? await postNumbered(view, text) : undefined
-    if (numbered && text.startsWith('#')) throw new Redirect(links.post(numbered.slug))
+    const isTyped = view.query.typed !== undefined // the number may go on
+    if (numbered && text.startsWith('#') && !isTyped) throw new Redirect(links.post(numbered.slug))
     const stage = stages.find(({ url, id }) => roadmap === url || roadmap === id)
     const {
       hits,
