@@ -17,6 +17,11 @@ const columns: Column<settings.Settings>[] = [
   { head: 'SIGN-UP ALLOWED', text: (site) => yesNo(site.allowSignup), drop: 0 },
   { head: 'FIRST POSTS HELD', text: (site) => yesNo(site.holdFirstPosts), drop: 0 },
   { head: 'DEVELOPER MODE', text: (site) => yesNo(site.developer_mode), drop: 0 },
+  { head: 'ANNOUNCEMENT', text: (site) => site.announcement ?? '', drop: 0 },
+  { head: 'ANNOUNCEMENT ENDS', text: (site) => site.announcementUntil ?? '', drop: 0 },
+  { head: 'SIGN-UP NOTE', text: (site) => site.signupNote ?? '', drop: 0 },
+  { head: 'HEADER LINKS', text: (site) => site.headerLinks.join(' '), drop: 0 },
+  { head: 'FOOTER LINKS', text: (site) => site.footerLinks.join(' '), drop: 0 },
 ]
 const output = {
   columns,
@@ -45,6 +50,8 @@ export function register(group: Command, cli: Cli): void {
         'settings update --title "Moonbase" --no-signup',
         'settings update --hold-first-posts',
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
+        'settings update --announcement "We move on **Sunday**." --announcement-until 2026-12-01',
+        'settings update --footer-links "[Imprint](https://example.org/imprint)"',
       ],
       output,
       input: { hidden: ['ifVersion'], switches: { allowSignup: { word: 'signup' } } },

@@ -238,6 +238,11 @@ export const NOUNS = {
       developer_mode: 'flag',
       labs: 'text',
       blockedDomains: 'text',
+      announcement: 'text',
+      announcementUntil: 'text',
+      signupNote: 'text',
+      headerLinks: 'text',
+      footerLinks: 'text',
     },
   },
 } as const satisfies Record<string, RowNoun | Group | EventNoun>

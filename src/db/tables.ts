@@ -335,6 +335,14 @@ export interface Tables {
     secretFingerprint: string | null
     /** A JSON array of e-mail domains that accounts may not use. */
     blockedDomains: Generated<string>
+    /** Markdown above every page, until a time; null: until it is removed. */
+    announcement: string | null
+    announcementUntil: string | null
+    /** Markdown below the sign-up form. */
+    signupNote: string | null
+    /** JSON arrays of links in Markdown. */
+    headerLinks: Generated<string>
+    footerLinks: Generated<string>
   }
   /** What is to be sent, and what was. The view `outbox` has the mails for servers of earlier versions. */
   deliveries: {

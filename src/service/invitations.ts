@@ -30,7 +30,7 @@ import { policy, runs } from './lib/policies.js'
 import { fields, inPath, listOf, nullable, oneOf, someOf } from './lib/schemas.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { tooStrong } from './lib/userpolicy.js'
-import { assertAddressAllowed } from './settings.js'
+import { assertAddressAllowed } from './blockeddomains.js'
 
 /** Addresses that one request may invite. */
 const MOST_AT_ONCE = 50

@@ -329,7 +329,7 @@ describe('a command that will be refused', () => {
       ['labs update', '--vote-on-behalf'],
       [
         'settings update',
-        '--title, --description, --logo, --accent-color, --google-analytics-id, --signup, --hold-first-posts, or --developer-mode',
+        '--title, --description, --logo, --accent-color, --google-analytics-id, --signup, --hold-first-posts, --developer-mode, --announcement, --announcement-until, --signup-note, --header-links, or --footer-links',
       ],
     ] as const)
       expect([args, await machine.run(args)]).toEqual([

@@ -43,6 +43,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0055_tags': { sqlite: '827a953c056f576d', postgres: '232245df3afe30a1' },
   '0056_imports': { sqlite: 'f840a674ae1c43d2', postgres: 'f6092728fdc8ac20' },
   '0057_images': { sqlite: 'f840a674ae1c43d2', postgres: 'f6092728fdc8ac20' },
+  '0058_brand': { sqlite: 'f840a674ae1c43d2', postgres: 'f6092728fdc8ac20' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -19,6 +19,11 @@ const FRESH = {
   holdFirstPosts: false,
   developer_mode: false,
   labs: { comments: false },
+  announcement: null,
+  announcementUntil: null,
+  signupNote: null,
+  headerLinks: [],
+  footerLinks: [],
 }
 
 const now = async (site: TestSite) => (await site.http('GET /settings/site')).body.settings
@@ -26,6 +31,56 @@ const events = (site: TestSite) =>
   site.db.selectFrom('events').select(['action', 'subject_id', 'subject']).orderBy('id').execute()
 
 describe.each(engines)('settings on %s', (engine) => {
+  describe('what a site adds to its pages', () => {
+    it('is stored as it is shown, recorded, and taken away by empty values', async () => {
+      const site = await makeSite(engine)
+      const { settings: changed } = await site.call(settings.update, {
+        announcement: ' We move on **Sunday**. ',
+        announcementUntil: '2026-12-24',
+        signupNote: 'You accept our [terms](/terms).',
+        headerLinks: [' [Website]( https://example.org/a_b ) '.replaceAll('( ', '(').replaceAll(' )', ')')],
+        footerLinks: ['[Imprint](/imprint)', '[ Write ](mailto:us@example.org)'],
+      })
+      expect(changed).toMatchObject({
+        announcement: 'We move on **Sunday**.',
+        announcementUntil: '2026-12-24T00:00:00.000Z',
+        headerLinks: ['[Website](https://example.org/a_b)'],
+        footerLinks: ['[Imprint](/imprint)', '[Write](mailto:us@example.org)'],
+      })
+      expect(await now(site)).toEqual(changed)
+      const { events: [event] } = await site.call(log.list, { limit: 1, created: 'desc' }) // prettier-ignore
+      expect(event?.details?.map(({ field }) => field)).toEqual(['announcement', 'announcementUntil', 'signupNote', 'headerLinks', 'footerLinks']) // prettier-ignore
+      const { settings: none } = await site.call(settings.update, { announcement: '', announcementUntil: '', signupNote: '', headerLinks: [], footerLinks: [] }) // prettier-ignore
+      expect(none).toEqual(FRESH)
+    })
+
+    it.each([
+      [{ headerLinks: ['Website'] }, 'headerLinks'],
+      [{ footerLinks: ['[x](javascript:alert(1))'] }, 'footerLinks'],
+      [{ footerLinks: ['[x](javascript:alert`1`)'] }, 'footerLinks'],
+      [{ footerLinks: ['[x](data:text/html,x)'] }, 'footerLinks'],
+      [{ footerLinks: ['[x](//evil.example)'] }, 'footerLinks'],
+      [{ footerLinks: ['[x](https://me:secret@example.org)'] }, 'footerLinks'],
+      [{ footerLinks: ['[](https://example.org)'] }, 'footerLinks'],
+      [{ footerLinks: [`[${'x'.repeat(61)}](https://example.org)`] }, 'footerLinks'],
+      [{ footerLinks: [`[x](https://example.org/${'x'.repeat(500)})`] }, 'footerLinks'],
+      [{ footerLinks: Array.from({ length: 13 }, () => '[x](/x)') }, 'footerLinks'],
+      [{ announcement: 'x'.repeat(501) }, 'announcement'],
+      [{ announcementUntil: 'soon' }, 'announcementUntil'],
+      [{ announcementUntil: '2026-02-30' }, 'announcementUntil'],
+      [{ signupNote: 5 }, 'signupNote'],
+    ])('%j is refused, and changes nothing', async (body, field) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const { status, body: answer } = await site.http('PATCH /settings/site', {
+        token,
+        body: { title: 'New', ...body },
+      })
+      expect([status, answer.code, answer.errors[0].field]).toEqual([400, 'VALIDATION_ERROR', field])
+      expect(await now(site)).toEqual(FRESH)
+    })
+  })
+
   describe('PATCH /settings/site', () => {
     it('changes the given settings, and returns all', async () => {
       const site = await makeSite(engine)

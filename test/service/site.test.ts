@@ -239,6 +239,11 @@ describe.each(engines)('the site settings on %s', (engine) => {
         holdFirstPosts: false,
         developer_mode: false,
         labs: { comments: false },
+        announcement: null,
+        announcementUntil: null,
+        signupNote: null,
+        headerLinks: [],
+        footerLinks: [],
       },
       version: expect.any(String),
     })

@@ -56,6 +56,7 @@ import { up as statusKinds } from './0054_status_kinds.js'
 import { up as tags } from './0055_tags.js'
 import { up as imports } from './0056_imports.js'
 import { up as images } from './0057_images.js'
+import { up as brand } from './0058_brand.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -119,4 +120,5 @@ export const migrations: Record<string, Migration> = {
   '0055_tags': { up: tags },
   '0056_imports': { up: imports },
   '0057_images': { up: images },
+  '0058_brand': { up: brand },
 }

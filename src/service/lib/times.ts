@@ -7,9 +7,10 @@ import { oneOf } from './schemas.js'
 
 /** Without a zone a time would be that of the server. */
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/
-const rule = 'a date or a time with its zone, such as 2026-03-01 or 2026-03-01T09:30:00Z'
+export const TIME_RULE = 'a date or a time with its zone, such as 2026-03-01 or 2026-03-01T09:30:00Z'
 
-export const timeField = (description: string) => Type.Optional(Type.String({ rule, time: true, description }))
+export const timeField = (description: string) =>
+  Type.Optional(Type.String({ rule: TIME_RULE, time: true, description }))
 
 /** The fields of a list that a time limits. */
 export const periodFields = (rows: string) => ({
@@ -26,7 +27,7 @@ export const orderFields = (usual: Direction, description = 'Sort by creation ti
 export const ifUnchanged = (what: 'updatedAt' | 'updated_at') =>
   Type.Optional(
     Type.String({
-      rule,
+      rule: TIME_RULE,
       condition: true,
       description: `${what} as you read it; CONTENT_CHANGED if it is another by now`,
     }),
@@ -53,8 +54,8 @@ export function timeFrom(field: string, text: string | undefined): string | unde
   if (text === undefined) return undefined
   const parsed = TIME.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(parsed)) return new Date(parsed).toISOString()
-  const message = `${field} must be ${rule}; ${quoted(text)} is not.`
-  throw invalidField({ code: 'INVALID_TIME', message, field, rule, value: text.slice(0, 100) })
+  const message = `${field} must be ${TIME_RULE}; ${quoted(text)} is not.`
+  throw invalidField({ code: 'INVALID_TIME', message, field, rule: TIME_RULE, value: text.slice(0, 100) })
 }
 
 /** JavaScript takes 30 February as 2 March. */

@@ -5,6 +5,7 @@ const link = () => import('./owner.js')
 const profile = () => import('./profile.js')
 const account = () => import('./account.js')
 const notifications = () => import('./notifications.js')
+const mailed = () => import('./mailed.js')
 const notificationSettings = () => import('./notificationsettings.js')
 const mailLinks = () => import('./maillinks.js')
 
@@ -14,9 +15,9 @@ export const routes = {
     '/login': async () => (await auth()).loginPage,
     '/login/link': async () => (await link()).linkPage,
     '/join': async () => (await auth()).joinPage,
-    '/email-verify': async () => (await auth()).verifyPage,
-    '/password-reset': async () => (await auth()).resetPage,
-    '/password-reset/confirm': async () => (await auth()).confirmPage,
+    '/email-verify': async () => (await mailed()).verifyPage,
+    '/password-reset': async () => (await mailed()).resetPage,
+    '/password-reset/confirm': async () => (await mailed()).confirmPage,
     '/settings': async () => (await profile()).settings,
     '/settings/delete': async () => (await account()).deletePage,
     '/settings/notifications': async () => (await notificationSettings()).settings,
@@ -32,9 +33,9 @@ export const routes = {
     '/join': async () => (await auth()).join,
     '/join/first': async () => (await auth()).joinFirst,
     '/logout': async () => (await auth()).logout,
-    '/email-verify': async () => (await auth()).verify,
-    '/password-reset': async () => (await auth()).reset,
-    '/password-reset/confirm': async () => (await auth()).confirm,
+    '/email-verify': async () => (await mailed()).verify,
+    '/password-reset': async () => (await mailed()).reset,
+    '/password-reset/confirm': async () => (await mailed()).confirm,
     '/settings/name': async () => (await profile()).rename,
     '/settings/language': async () => (await profile()).changeLanguage,
     '/settings/password': async () => (await profile()).changePassword,

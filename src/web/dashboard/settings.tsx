@@ -6,6 +6,13 @@ import { FormsScript } from '../parts/formsscript.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 
+const LINKS = ['headerLinks', 'footerLinks'] as const
+
+const linesIn = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== '')
+
+/** A date alone where it is its midnight. */
+const shownTime = (time: string | null): string => time?.replace('T00:00:00.000Z', '') ?? ''
+
 const GENERAL = '/dashboard/settings/general'
 const DOMAINS = '/dashboard/settings/domains'
 
@@ -74,6 +81,44 @@ export const general = page({
               checked={settings.holdFirstPosts}
               isSent={isSent}
             />
+            <h2>{t('general.pages')}</h2>
+            <Field
+              view={form}
+              of={service.update}
+              name="announcement"
+              label={t('general.announcement')}
+              hint={t('general.announcementHint')}
+              rows={2}
+              value={settings.announcement ?? ''}
+            />
+            <Field
+              view={form}
+              of={service.update}
+              name="announcementUntil"
+              label={t('general.announcementUntil')}
+              hint={t('general.announcementUntilHint')}
+              value={shownTime(settings.announcementUntil)}
+            />
+            {LINKS.map((name) => (
+              <Field
+                view={form}
+                of={service.update}
+                name={name}
+                label={t(`general.${name}`)}
+                hint={t('general.linksHint')}
+                rows={2}
+                value={settings[name].join('\n')}
+              />
+            ))}
+            <Field
+              view={form}
+              of={service.update}
+              name="signupNote"
+              label={t('general.signupNote')}
+              hint={t('general.signupNoteHint')}
+              rows={2}
+              value={settings.signupNote ?? ''}
+            />
             <Submit>{t('form.save')}</Submit>
           </Form>
           <Preview view={view} />
@@ -115,7 +160,12 @@ const Preview = ({ view: { t, settings } }: { view: View }) => (
 export const saveGeneral = action({
   operation: service.update,
   page: async () => general,
-  input: (_view, { title, description, logo, accentColor, allowSignup, holdFirstPosts }) => ({
+  input: (_view, { title, description, logo, accentColor, allowSignup, holdFirstPosts, ...form }) => ({
+    ...(form.announcement !== undefined && { announcement: form.announcement }),
+    ...(form.announcementUntil !== undefined && { announcementUntil: form.announcementUntil }),
+    ...(form.signupNote !== undefined && { signupNote: form.signupNote }),
+    ...(form.headerLinks !== undefined && { headerLinks: linesIn(form.headerLinks) }),
+    ...(form.footerLinks !== undefined && { footerLinks: linesIn(form.footerLinks) }),
     title,
     description,
     logo,

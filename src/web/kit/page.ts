@@ -32,6 +32,8 @@ export interface View extends Addresses {
   viewer: Viewer | null
   can(this: void, permission: Permission): boolean
   settings: Settings
+  /** The HTML of what the owner announces. */
+  announcement: string | undefined
   words: Words
   t: Words['t']
   /** Whether there are only the pages that mails lead to. */

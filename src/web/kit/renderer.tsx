@@ -148,6 +148,7 @@ export class Renderer {
     const { settings } = await call(siteSettings, {})
     const { base } = this.addresses
     const [path, query] = pathAndQuery(url)
+    const announcement = await this.#announced(settings, request)
     return {
       ...this.addresses,
       call,
@@ -158,6 +159,7 @@ export class Renderer {
       viewer,
       can: (permission) => canNow(actor, permission),
       settings: { ...inLanguage(settings, words), logo: shownLogo(settings.logo, this.#parts.site) },
+      announcement,
       words,
       t: words.t,
       isAlone: this.#parts.routes.isAlone ?? false,
@@ -192,6 +194,16 @@ export class Renderer {
         return request.refusals
       },
     }
+  }
+
+  /** What the owner announces now. A cached page ends with it. */
+  async #announced({ announcement, announcementUntil }: Settings, request: PageRequest): Promise<string | undefined> {
+    if (announcement === null) return undefined
+    const ends = announcementUntil === null ? Infinity : Date.parse(announcementUntil)
+    if (ends <= this.#parts.site.now().getTime()) return undefined
+    request.lasts = Math.min(ends, request.lasts ?? Infinity)
+    const text = { markdown: announcement, level: 2 } as const
+    return (await render([text])).html(text)
   }
 
   /** The cookie lives as long as the session does if it is not used. */
@@ -357,6 +369,7 @@ export class Renderer {
       viewer: null,
       can: () => false,
       settings: { ...BLANK },
+      announcement: undefined,
       words,
       t: words.t,
       isAlone: this.#parts.routes.isAlone ?? false,
@@ -434,6 +447,11 @@ const BLANK = {
   holdFirstPosts: false,
   developer_mode: false,
   labs: {},
+  announcement: null,
+  announcementUntil: null,
+  signupNote: null,
+  headerLinks: [],
+  footerLinks: [],
 }
 
 /** A page that someone may not see is a page that is not there. */

@@ -1,5 +1,6 @@
 import { isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
+import { linkIn } from '../../core/links.js'
 import { dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
 import type { View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
@@ -57,6 +58,11 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         ) : (
           <Header view={view} />
         )}
+        {view.announcement === undefined || section || isSetup || isAlone ? null : (
+          <aside class="announcement" aria-label={t('layout.announcement')}>
+            <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.announcement }} />
+          </aside>
+        )}
         {section ? (
           <div class="dashboard">
             <Sections view={view} current={section} />
@@ -73,6 +79,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
             </a>
           )}
           <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
+          <OwnLinks lines={settings.footerLinks} />
           <noscript>{t('layout.utc')}</noscript>
           {view.viewer || isAlone ? null : <Languages view={view} />}
         </footer>
@@ -80,6 +87,20 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
     </html>
   )
 }
+
+/** Links of the owner. */
+const OwnLinks = ({ lines }: { lines: readonly string[] }) => (
+  <>
+    {lines.map((line) => {
+      const link = linkIn(line)
+      return link ? (
+        <a href={link.url} dir="auto">
+          {link.label}
+        </a>
+      ) : null
+    })}
+  </>
+)
 
 /** What was done, and the way back. */
 function Flash({ view }: { view: View }) {
@@ -121,6 +142,7 @@ function Header({ view }: { view: View }) {
         {link('/', t('nav.posts'))}
         {link('/boards', t('nav.boards'))}
         {link('/roadmaps', t('nav.roadmaps'))}
+        <OwnLinks lines={settings.headerLinks} />
       </nav>
       <form class="search" role="search" action={href('/search')}>
         <label class="hidden" for="search">

@@ -1,0 +1,11 @@
+import type { Kysely } from 'kysely'
+import { text } from '../dialect.js'
+import type { Tables } from '../tables.js'
+
+/** What a site adds to its pages: an announcement, links, and a line at the sign-up. */
+export async function up(db: Kysely<Tables>): Promise<void> {
+  for (const name of ['announcement', 'announcementUntil', 'signupNote'])
+    await db.schema.alterTable('settings').addColumn(name, text(db)).execute()
+  for (const name of ['headerLinks', 'footerLinks'])
+    await db.schema.alterTable('settings').addColumn(name, text(db), (column) => column.notNull().defaultTo('[]')).execute() // prettier-ignore
+}

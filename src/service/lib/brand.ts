@@ -1,0 +1,55 @@
+import isURL from 'validator/lib/isURL.js'
+import { AppError } from '../../core/errors.js'
+import { invalidField } from '../../core/fields.js'
+import { LENGTHS } from '../../core/lengths.js'
+import { LINK_RULE, linkIn } from '../../core/links.js'
+import type { Context } from './context.js'
+
+/** The address to store. Browsers load it, so it must be a public http or https address. */
+export function logoFrom({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | null {
+  if (!logo) return null
+  const rules = {
+    protocols: ['http', 'https'],
+    disallow_auth: true,
+    host_blacklist: [/\.localhost$/i],
+    max_allowed_length: Infinity,
+  }
+  if (!isURL(logo, rules))
+    throw new AppError(
+      'INVALID_LOGO_URL',
+      'The logo must be the address of an image, like https://example.com/logo.png.',
+    )
+  if (siteUrl.startsWith('https:') && /^http:/i.test(logo))
+    throw new AppError(
+      'INVALID_LOGO_URL',
+      'The logo must have an https address, because the site has one: browsers load nothing over http on an https page.',
+    )
+  if (logo.length > LENGTHS.setting)
+    throw new AppError(
+      'LOGO_URL_TOO_LONG',
+      'The address of the logo is longer than 255 characters. Give a shorter one.',
+    )
+  return logo
+}
+
+export function colorFrom(color: string | null): string | null {
+  if (!color) return null
+  const [, digits] = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(color) ?? []
+  if (!digits)
+    throw new AppError(
+      'INVALID_ACCENT_COLOR',
+      'The accent colour must be three or six hexadecimal digits, like 2f6fed.',
+    )
+  return (digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')).toLowerCase()
+}
+
+/** The links to store, each in Markdown. */
+export const linksFrom = (field: string, given: readonly string[]): string =>
+  JSON.stringify(
+    given.map((line) => {
+      const link = linkIn(line)
+      if (link) return `[${link.label}](${link.url})`
+      const message = `Each of ${field} must be ${LINK_RULE}.`
+      throw invalidField({ code: 'LINK_INVALID', message, field, rule: LINK_RULE, value: line.slice(0, 100) })
+    }),
+  )
