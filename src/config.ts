@@ -245,8 +245,11 @@ function derive(found: Map<Key, Origin>): void {
   }
   set('site.url', `http://localhost:${parseListen(found.get('listen')?.value ?? '')?.port ?? 8000}`)
   const site = found.get('site.url')?.value ?? ''
-  if (URL.canParse(site)) set('mail.from', `noreply@${new URL(site).hostname}`)
+  if (URL.canParse(site)) set('mail.from', senderAt(site))
 }
+
+/** The default of `mail.from`. */
+export const senderAt = (siteUrl: string): string => `noreply@${new URL(siteUrl).hostname}`
 
 function check(key: Key, { value, origin, line }: Origin): void {
   const problem = settings[key].check?.(value)

@@ -1,13 +1,12 @@
-import type { Config } from '../config.js'
 import { absoluteUrl } from '../core/addresses.js'
 import { withPrompts } from './lib/prompts/prompts.js'
 import { tell, type Terminal } from './lib/terminal/terminal.js'
 
 /** Prompts for the mail settings until they work, or until the user accepts them anyway. */
-export async function promptForMailUrl(terminal: Terminal, config: Config): Promise<{ url: string; works: boolean }> {
+export async function promptForMailUrl(terminal: Terminal, from: string): Promise<{ url: string; works: boolean }> {
   for (;;) {
     const url = await promptForUrl(terminal)
-    const problem = await smtpProblem(terminal, url, config.get('mail.from') ?? '')
+    const problem = await smtpProblem(terminal, url, from)
     if (problem === undefined) return { url, works: true }
     tell(terminal, `The connection failed: ${problem}`)
     const accepted = await withPrompts(terminal, (prompts, streams) =>

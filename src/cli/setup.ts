@@ -94,9 +94,13 @@ async function setUpLocally(
   cli: Cli,
   config: Config,
   flags: Flags,
-  { answers, mailUrl, mailWorks, generated }: Gathered,
+  { answers, mailUrl, mailWorks, mailFrom, siteUrl, generated }: Gathered,
 ): Promise<void> {
-  const saved: Entries = { ...(mailUrl !== undefined && { 'mail.url': mailUrl }), ...givenAsFlags(config) }
+  const saved: Entries = {
+    ...(mailUrl !== undefined && { 'mail.url': mailUrl }),
+    ...(siteUrl !== undefined && { 'site.url': siteUrl }),
+    ...givenAsFlags(config),
+  }
   assertMayHold(config, saved)
   const [{ localCall }, { markSite }, { openTrial }] = await Promise.all([
     import('../app/call.js'),
@@ -107,12 +111,13 @@ async function setUpLocally(
   const isTrial = flags.dryRun === true && isNew
   // No other process uses an empty database. One with older tables is left to "feedbackctl migrate".
   const app = isTrial ? await openTrial(config) : await cli.open({ creating: true, migrating: isNew })
-  const mail = mailUrl === undefined ? app.base.mail : { url: mailUrl, from: config.get('mail.from') ?? '' }
+  const url = mailUrl ?? app.base.mail?.url
+  const mail = url === undefined ? null : { url, from: mailFrom }
   const settingsFile = Object.keys(saved).length === 0 || flags.dryRun ? undefined : prepareSettings(config.file, saved)
-  const answer = await localCall({ base: { ...app.base, mail } }, { dryRun: flags.dryRun ?? false })(
-    site.setup,
-    answers,
-  ).catch(async (error: unknown) => {
+  const answer = await localCall(
+    { base: { ...app.base, mail, ...(siteUrl !== undefined && { siteUrl: siteUrl.replace(/\/+$/, '') }) } },
+    { dryRun: flags.dryRun ?? false },
+  )(site.setup, answers).catch(async (error: unknown) => {
     settingsFile?.discard()
     if (isTrial) await app.close()
     throw error

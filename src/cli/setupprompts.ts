@@ -1,4 +1,5 @@
-import type { Config } from '../config.js'
+import { senderAt, type Config } from '../config.js'
+import { settings } from '../core/settings.js'
 import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
 import { assertEmail } from '../service/lib/people.js'
 import type { Cli } from './lib/connection/session.js'
@@ -31,6 +32,9 @@ export interface Gathered {
   /** Written to the configuration file; undefined if the setting comes from the environment or a file. */
   mailUrl: string | undefined
   mailWorks: boolean
+  mailFrom: string
+  /** Written to the configuration file; undefined if nobody was asked, or chose the default. */
+  siteUrl?: string | undefined
   generated: string | undefined
 }
 
@@ -78,14 +82,43 @@ export async function gather(cli: Cli, config: Config, flags: Flags, remote: boo
     ...(statuses && { statuses }),
     password: password ?? (await promptForNewPassword(terminal)),
   }
-  if (remote) return { answers, mailUrl: undefined, mailWorks: false, generated }
+  if (remote) return { answers, mailUrl: undefined, mailWorks: false, mailFrom: '', generated }
+  const siteUrl = interactive && !complete ? await siteAddress(terminal, config) : undefined
+  const mailFrom = siteUrl !== undefined && config.origin('mail.from') === 'default' ? senderAt(siteUrl) : (config.get('mail.from') ?? '') // prettier-ignore
   if (needsMail) {
-    const { url, works } = await promptForMailUrl(terminal, config)
-    return { answers, mailUrl: url, mailWorks: works, generated }
+    const { url, works } = await promptForMailUrl(terminal, mailFrom)
+    return { answers, mailUrl: url, mailWorks: works, mailFrom, siteUrl, generated }
   }
   const mailUrl = config.get('mail.url') ?? ''
-  const mailWorks = await checkMail(terminal, mailUrl, config.get('mail.from') ?? '')
-  return { answers, mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined, mailWorks, generated }
+  const mailWorks = await checkMail(terminal, mailUrl, mailFrom)
+  return {
+    answers,
+    mailUrl: config.origin('mail.url').startsWith('--') ? mailUrl : undefined,
+    mailWorks,
+    mailFrom,
+    siteUrl,
+    generated,
+  }
+}
+
+/** The links in mails begin with it, and that of setup is the first. */
+async function siteAddress(terminal: Terminal, config: Config): Promise<string | undefined> {
+  if (config.origin('site.url') !== 'default') return undefined
+  const preset = config.get('site.url') ?? ''
+  const typed = await withPrompts(terminal, (prompts, streams) =>
+    prompts.input(
+      {
+        message: 'Address of the site',
+        default: preset,
+        validate: (given) => {
+          const problem = given === preset ? undefined : settings['site.url'].check?.(given)
+          return problem === undefined || `The address ${problem}.`
+        },
+      },
+      streams,
+    ),
+  )
+  return typed === preset ? undefined : typed
 }
 
 const wantsStatuses = (terminal: Terminal) =>

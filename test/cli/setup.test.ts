@@ -298,6 +298,10 @@ describe('feedbackctl setup on a terminal', () => {
     screen.type(`${PASSWORD}\r`)
     await screen.sees(/Confirm password/)
     screen.type(`${PASSWORD}\r`)
+    await screen.sees(/Address of the site/)
+    screen.type('feedback.example.org\r')
+    await screen.sees(/must start with http:\/\/ or https:\/\//)
+    screen.type('\u0015https://feedback.example.org/\r')
     await screen.sees(/How is mail sent\?/)
     screen.type('\u001b[B\u001b[B\r')
     await screen.sees(/Folder/)
@@ -307,7 +311,12 @@ describe('feedbackctl setup on a terminal', () => {
     expect(text).toContain('The site is set up.')
     expect(text).not.toContain(PASSWORD)
     expect(text).not.toContain('another password')
-    expect(readdirSync(path.join(machine.folder, 'mail'))).toHaveLength(1)
+    const [mail = '', ...others] = readdirSync(path.join(machine.folder, 'mail'))
+    expect([others, readFileSync(path.join(machine.folder, 'mail', mail), 'utf8')]).toEqual([
+      [],
+      expect.stringMatching(/From: noreply@feedback\.example\.org\r?\n[^]*\nhttps:\/\/feedback\.example\.=/),
+    ])
+    expect((await machine.run('config get site.url')).stdout).toBe('https://feedback.example.org/\n')
     expect((await machine.run('setup --if-needed')).code).toBe(0)
     expect(JSON.parse((await machine.run('roadmaps list --json')).stdout).total_count).toBe(4)
   })
@@ -328,6 +337,8 @@ describe('feedbackctl setup on a terminal', () => {
       await screen.sees(/The passwords do not match/)
     }
     await repeat(PASSWORD)
+    await screen.sees(/Address of the site/)
+    screen.type('\r')
     const { code, text } = await screen.ended
     expect(code).toBe(0)
     expect(text).not.toContain(PASSWORD)
@@ -351,6 +362,8 @@ describe('feedbackctl setup on a terminal', () => {
       await screen.sees(/SMTP password/)
       screen.type('p@ss:w/rd\r')
     }
+    await screen.sees(/Address of the site/)
+    screen.type('\r')
     await answer(1)
     await screen.sees(/The connection failed: .*ECONNREFUSED[^]*Save anyway/)
     screen.type('n\r')
