@@ -158,6 +158,8 @@ export interface Subject {
   authorId: string | null
   updatedAt: string
   post?: PostView
+  /** What a comment says. */
+  text?: string
   assertMayDecide(this: void, actor: Actor): void
   /** Throws what the contract refuses before it writes. Lock a comment first. */
   remove(this: void, tx: Change): Promise<void>
@@ -192,6 +194,7 @@ export async function subjectOf(ctx: Context, given: unknown): Promise<Subject> 
     hidden: comment.is_spam as Hidden,
     authorId: comment.author_id,
     updatedAt: comment.updated_at,
+    text: comment.body,
     assertMayDecide: (actor) => commentPolicy.assert('spam', actor, comment),
     remove: (tx) => removeComment(tx, { ...comment, title }),
   }

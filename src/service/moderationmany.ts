@@ -136,9 +136,9 @@ async function deleteOne(tx: Change, given: string, seen: string | undefined): P
   return { id, kind, number, title, lost, undo: 'final' }
 }
 
-/** The votes of a post, and the comments that the caller may see. */
-async function lossOf({ db, actor }: Change, { post }: Subject): Promise<NonNullable<Done['lost']>> {
-  if (!post) return { votes: 0, comments: 0 }
+/** The votes of a post and the comments that the caller may see, or what a comment says. */
+async function lossOf({ db, actor }: Change, { post, text }: Subject): Promise<NonNullable<Done['lost']>> {
+  if (!post) return { votes: 0, comments: 0, ...(text !== undefined && { text }) }
   const comments = await countComments(db, {
     postId: post.postId,
     visibility: can(actor, 'comment:view_internal') ? ['public', 'internal'] : ['public'],

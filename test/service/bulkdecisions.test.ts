@@ -58,7 +58,7 @@ describe.each(engines)('deciding about each of many on %s', (engine) => {
     const done = await decide({ decision: 'delete', ids: [comment.id, second.postId] })
     expect(done.body).toMatchObject({
       outcomes: [
-        { kind: 'comment', lost: { votes: 0, comments: 0 } },
+        { kind: 'comment', lost: { votes: 0, comments: 0, text: comment.comment.body } },
         { kind: 'post', lost: { votes: 1, comments: 0 } },
       ],
       changed: 2,

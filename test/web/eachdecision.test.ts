@@ -80,6 +80,7 @@ describe.each(engines)('a choice for each row of the inbox on %s', (engine) => {
       expect((await get(path)).text).toMatch(/<button[^>]*name="verb" value="delete"/)
       const asked = await send(path, [['chosen', chosen ?? ''], ['verb', 'delete']]) // prettier-ignore
       expect(asked.text).toContain('Delete 1 for good?')
+      expect([path, asked.text.includes('A word')]).toEqual([path, chosen === comment])
       expect((await send(path, fieldsOf(asked.text))).headers.location).toBe(`${path}?done=decidedDelete.1`)
     }
     expect(await decisions(site)).toEqual(['post.deleted', 'comment.deleted'])

@@ -85,8 +85,12 @@ const Outcome = Type.Object({
   ),
   lost: Type.Optional(
     Type.Object(
-      { votes: Type.Integer(), comments: Type.Integer() },
-      { description: 'Where it is deleted: what a post takes with it; otherwise absent' },
+      {
+        votes: Type.Integer(),
+        comments: Type.Integer(),
+        text: Type.Optional(Type.String({ description: 'What a comment says, in Markdown; absent for a post' })),
+      },
+      { description: 'Where it is deleted: what goes with it; otherwise absent' },
     ),
   ),
   moved: Type.Optional(

@@ -1,3 +1,4 @@
+import { excerptCached } from '../../core/markdown/excerpt.js'
 import type { Outcome } from '../../service/lib/bulk.js'
 import { withParameters } from '../kit/addresses.js'
 import type { Fields, View } from '../kit/page.js'
@@ -110,7 +111,14 @@ export function questionOf(
           </li>
         ))}
         {kinds('comment').map((comment) => (
-          <li>{t('inbox.commentOn', { title: comment.title ?? '' })}</li>
+          <li>
+            {t('inbox.commentOn', { title: comment.title ?? '' })}
+            {comment.lost?.text ? (
+              <p class="soft" dir="auto">
+                {excerptCached(comment.lost.text)}
+              </p>
+            ) : null}
+          </li>
         ))}
       </ul>
       <p>

@@ -91,7 +91,7 @@ export const create = action({
           <code>{token}</code>
         </p>
         <a class="button primary" href={view.href(HOME)}>
-          {view.t('totp.done')}
+          {view.t('keys.saved')}
         </a>
       </div>
     ),
