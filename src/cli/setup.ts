@@ -5,6 +5,7 @@ import type { Config } from '../config.js'
 import { databaseFile, redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { keys, settings, type Key } from '../core/settings.js'
+import { printable } from '../core/text.js'
 import * as site from '../service/site.js'
 import { deliverOutbox } from './lib/connection/delivery.js'
 import { settingFlags, type Cli } from './lib/connection/session.js'
@@ -32,6 +33,8 @@ export function register(command: Command, cli: Cli): void {
       'On a terminal setup asks for what no option gives. Mail is set with --mail-url: smtp://USER:PASSWORD@HOST:587, smtps://…, sendmail: or folder:PATH (feedbackctl help mail-url).',
     ],
   })
+    .option('--board <name>', 'create a first board')
+    .option('--no-board', 'do not ask for a first board')
     .option('--statuses', 'create the four usual roadmaps: Under review, Planned, In progress, Complete')
     .option('--no-statuses', 'do not ask whether to create them')
     .option('--if-needed', 'if the site has an owner, change nothing and succeed')
@@ -86,7 +89,7 @@ async function setUpRemotely(cli: Cli, config: Config, flags: Flags, { answers, 
     throw new AppError('USAGE', '--dry-run does not work with a server during setup, as it needs a signed-in account.')
   const call = await cli.connect()
   const answer = await call(site.setup, { ...answers, setupToken: config.get('setup.token') })
-  await finish(cli, flags, answer, generated, [...statusLines(answers), `server  ${config.get('server')}`])
+  await finish(cli, flags, answer, generated, [...madeLines(answers), `server  ${config.get('server')}`])
 }
 
 /** Creates the owner first, then writes the mail setting, so that only one of two concurrent setups writes it. */
@@ -127,7 +130,7 @@ async function setUpLocally(
   commitSettings(cli, config, settingsFile)
   const origin = (key: Key) => (key in saved ? '' : ` (from ${config.origin(key)})`)
   await finish(cli, flags, answer, generated, [
-    ...statusLines(answers),
+    ...madeLines(answers),
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
     `mail    ${redactedUrl(mail?.url ?? '')}${origin('mail.url')}`,
     ...('site.url' in saved ? [`address ${saved['site.url']}`] : []),
@@ -140,7 +143,10 @@ async function setUpLocally(
   await deliverOutbox(cli.terminal, app, mail)
 }
 
-const statusLines = ({ statuses }: Gathered['answers']) => (statuses ? ['made    the four usual roadmaps'] : [])
+const madeLines = ({ board, statuses }: Gathered['answers']) => [
+  ...(board === undefined ? [] : [`board   ${printable(board)}`]),
+  ...(statuses ? ['made    the four usual roadmaps'] : []),
+]
 
 /** The file in the current folder gets nothing that it cannot set. */
 function assertMayHold({ file, fileHere }: Config, entries: Entries): void {

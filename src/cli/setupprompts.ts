@@ -13,6 +13,8 @@ import { checkMail, promptForMailUrl } from './mailprompts.js'
 export interface Flags extends OutputFlags {
   ifNeeded?: boolean
   password?: Source
+  /** False: none is asked for. */
+  board?: string | boolean
   statuses?: boolean
   dryRun?: boolean
   input?: boolean
@@ -23,7 +25,8 @@ interface Answers {
   name: string | undefined
   email: string
   password: string
-  /** Absent unless it is wanted: an earlier server does not know it. */
+  /** Both are absent unless they are wanted: an earlier server does not know them. */
+  board?: string
   statuses?: true
 }
 
@@ -74,11 +77,14 @@ export async function gather(cli: Cli, config: Config, flags: Flags, remote: boo
       ),
     ))
   const name = given.name ?? (interactive && !complete ? await text('Your name', 'Owner') : undefined)
+  const asked = flags.board ?? (interactive && !complete ? await text('First board', 'Ideas') : false)
+  const board = typeof asked === 'string' ? asked.trim() : ''
   const statuses = flags.statuses ?? (interactive && !complete ? await wantsStatuses(terminal) : false)
   const answers: Answers = {
     siteTitle,
     name,
     email,
+    ...(board !== '' && { board }),
     ...(statuses && { statuses }),
     password: password ?? (await promptForNewPassword(terminal)),
   }

@@ -23,8 +23,8 @@ import {
 import { lock } from '../db/counters.js'
 import type { BoardRow } from '../db/tables.js'
 import { can, notAllowed, type Actor, type Gated } from './lib/access.js'
-import { change } from './lib/change.js'
-import type { CachedContext } from './lib/context.js'
+import { change, type Change } from './lib/change.js'
+import type { CachedContext, Context } from './lib/context.js'
 import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } from './lib/paging.js'
@@ -59,6 +59,7 @@ const noun = named<BoardRow>({
   routes: (): { http: string }[] => [get, search, checkSlug, checkName],
 })
 const { name, url, color, display, partial, visibility } = noun.fields
+export const boardName = name
 const viewVoters = Type.Boolean({ description: 'Whether visitors see who voted' })
 const order = orderFields('desc')
 const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId', alias: true }
@@ -170,23 +171,30 @@ export const create = operation({
   }),
   output: Type.Object({ board: Board }),
   async run(ctx, input) {
-    const createdAt = ctx.now().toISOString()
-    const row = {
-      boardId: newId(),
-      view_voters: input.view_voters ? 1 : 0,
-      createdAt,
-      updatedAt: createdAt,
-    }
-    const slug = await noun.slugOfNew(input)
-    return change(ctx, async (tx) => {
-      const others = await listBoards(tx.db, NEWEST, { limit: COLORED })
-      const columns = { ...row, ...noun.columns(input, others) }
-      const board = await noun.insert(tx, slug, input, (url) => insertBoard(tx.db, { ...columns, url }))
-      tx.record('board.created', board.boardId, board.name)
-      return { board: toBoard(ctx.actor, board) }
-    })
+    const insert = await newBoard(ctx, input)
+    return change(ctx, async (tx) => ({ board: toBoard(ctx.actor, await insert(tx)) }))
   },
 })
+
+/** Makes the address of a new board, which takes time. What it returns writes the board in a transaction. */
+export async function newBoard({ now }: Pick<Context, 'now'>, input: NewBoard) {
+  const createdAt = now().toISOString()
+  const row = {
+    boardId: newId(),
+    view_voters: input.view_voters ? 1 : 0,
+    createdAt,
+    updatedAt: createdAt,
+  }
+  const slug = await noun.slugOfNew(input)
+  return async (tx: Change): Promise<BoardRow> => {
+    const others = await listBoards(tx.db, NEWEST, { limit: COLORED })
+    const columns = { ...row, ...noun.columns(input, others) }
+    const board = await noun.insert(tx, slug, input, (url) => insertBoard(tx.db, { ...columns, url }))
+    tx.record('board.created', board.boardId, board.name)
+    return board
+  }
+}
+type NewBoard = Type.Static<typeof create.input>
 
 export const update = operation({
   id: 'boards.update',

@@ -13,6 +13,7 @@ import { readSettings, updateSettings } from '../db/settings.js'
 import { assignEveryone, findOwner, userTotal } from '../db/users.js'
 import type { Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import { boardName, newBoard } from './boards.js'
 import { ADDRESS_ERRORS, assertAddressAllowed } from './blockeddomains.js'
 import { usualRoadmaps } from './roadmaps.js'
 import { queueLetter } from './lib/mailings.js'
@@ -150,12 +151,13 @@ export const setup = operation({
     statuses: Type.Optional(
       Type.Boolean({ description: 'Create the four usual roadmaps too, as POST /roadmaps/usual does' }),
     ),
+    board: Type.Optional({ ...boardName, description: 'Name of a first board, which everybody sees' }),
     setupToken: Type.Optional(
       nullable('string', { description: 'Needed if the server has the setting setup.token', secret: true }),
     ),
   }),
   output: Type.Object({ user: AuthUser }),
-  async run(ctx, { email, password, siteTitle, name, language, statuses = false, setupToken }) {
+  async run(ctx, { email, password, siteTitle, name, language, statuses = false, board, setupToken }) {
     assertSetupToken(ctx, setupToken ?? '')
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
@@ -172,6 +174,7 @@ export const setup = operation({
       isOwner: 1,
     }
     const createRoadmaps = statuses ? await usualRoadmaps(ctx) : undefined
+    const createBoard = board === undefined ? undefined : await newBoard(ctx, { name: board, display: true, view_voters: true }) // prettier-ignore
     const create = async (tx: Change) => {
       const inserted = await insertPerson(tx.db, owner)
       await assignEveryone(tx.db, inserted.userId)
@@ -179,6 +182,7 @@ export const setup = operation({
       await queueLetter(tx, 'verification', inserted)
       tx.record('site.set_up', 'site')
       await createRoadmaps?.(tx)
+      await createBoard?.(tx)
       return inserted
     }
     return { user: await signIn(ctx, { way: 'account', create }) }

@@ -14,13 +14,16 @@ const PASSWORD = 'correct horse battery'
 describe.each(engines)('feedbackctl setup on %s', (engine) => {
   it('sets up a site from flags: writes the mail setting, delivers the mail, and prints the next command', async () => {
     const machine = await makeMachine(engine)
-    const { code, stdout, stderr } = await machine.run(`setup ${FLAGS} --mail-url folder:mail --statuses`, {
-      stdin: `${PASSWORD}\n`,
-    })
+    const { code, stdout, stderr } = await machine.run(
+      `setup ${FLAGS} --mail-url folder:mail --board Ideas --statuses`,
+      {
+        stdin: `${PASSWORD}\n`,
+      },
+    )
     expect([code, stderr]).toEqual([0, ''])
     const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
     expect(stdout).toMatch(/✓ The site is set up\.\n {2}owner {3}Ada <ada@example\.org>, user name ada_\w{8}\n/)
-    expect(stdout).toContain('\n  made    the four usual roadmaps\n')
+    expect(stdout).toContain('\n  board   Ideas\n  made    the four usual roadmaps\n')
     expect(stdout).toContain(`  mail    folder:${machine.folder}/mail\n  config  ${file} (written)\n`)
     expect(readFileSync(file, 'utf8')).toBe(`[mail]\nurl = "folder:${machine.folder}/mail"\n`)
     expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -286,6 +289,8 @@ describe('feedbackctl setup on a terminal', () => {
     screen.type('\u0015ada@example.org\r')
     await screen.sees(/Your name/)
     screen.type('\r')
+    await screen.sees(/First board/)
+    screen.type('\u0015💡 Ideas\r')
     await screen.sees(/four usual statuses/)
     screen.type('\r')
     await screen.sees(/Password \(8 to 256/)
@@ -319,12 +324,13 @@ describe('feedbackctl setup on a terminal', () => {
     expect((await machine.run('config get site.url')).stdout).toBe('https://feedback.example.org/\n')
     expect((await machine.run('setup --if-needed')).code).toBe(0)
     expect(JSON.parse((await machine.run('roadmaps list --json')).stdout).total_count).toBe(4)
+    expect(JSON.parse((await machine.run('boards list --json')).stdout).boards).toMatchObject([{ name: '💡 Ideas', url: 'ideas' }]) // prettier-ignore
   })
 
   it('shows no password that is typed before its prompt', async () => {
     const machine = await makeMachine('sqlite')
     const screen = machine.terminal(
-      'setup --email ada@example.org --name Ada --site-title X --mail-url folder:mail --no-statuses',
+      'setup --email ada@example.org --name Ada --site-title X --mail-url folder:mail --no-board --no-statuses',
     )
     await screen.sees(/Password \(8 to 256/)
     const repeat = async (password: string) => {
@@ -348,7 +354,7 @@ describe('feedbackctl setup on a terminal', () => {
     const machine = await makeMachine('sqlite')
     const host = await smtpHost({ disabledCommands: ['STARTTLS'], allowInsecureAuth: true })
     const screen = machine.terminal(
-      `setup --email ada@example.org --name Ada --site-title X --no-statuses --password '${PASSWORD}'`,
+      `setup --email ada@example.org --name Ada --site-title X --no-board --no-statuses --password '${PASSWORD}'`,
     )
     const answer = async (port: number) => {
       await screen.sees(/How is mail sent\?/)

@@ -60,6 +60,17 @@ describe.each(engines)('setup on %s', (engine) => {
     }
   })
 
+  it('creates a first board with the owner, and neither of them where its name is refused', async () => {
+    const site = await makeSite(engine)
+    for (const board of ['', ' ', 'x'.repeat(101), 5])
+      expect((await site.http('POST /auth/setup', { body: { ...OWNER, board } })).status).toBe(400)
+    expect((await site.http('GET /auth/setup')).body.is_setup).toBe(false)
+    expect((await site.http('POST /auth/setup', { body: { ...OWNER, board: ' 💡 Ideas ' } })).status).toBe(201)
+    const { body } = await site.http('GET /boards')
+    expect(body.boards).toMatchObject([{ name: '💡 Ideas', url: 'ideas', display: true, view_voters: true }])
+    expect((await site.events()).map(([action]) => action)).toContain('board.created')
+  })
+
   it.each([
     [undefined, 400, 'EMAIL_INVALID'],
     ['', 400, 'EMAIL_INVALID'],
