@@ -17,6 +17,7 @@ import { plainText, withoutControls } from './text.js'
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
  * - `condition`: says when or how to change something, not what to
+ * - `divided`: what divides a text of several values, in flags and query strings; a comma unless it is given
  * - `steady`: the orders of a list in which no change moves a row, so that its pages have each row once
  * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
  * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema
@@ -43,6 +44,7 @@ interface Property {
   time?: boolean
   condition?: boolean
   steady?: readonly string[]
+  divided?: string
   rule?: string
 }
 
@@ -58,6 +60,8 @@ export interface Field {
   time?: true
   condition?: true
   steady?: readonly string[]
+  /** What divides a text of several values, as a regular expression. */
+  divided?: string
 }
 
 /** Unknown fields that are accepted and ignored, because existing clients send them: some, or all. */
@@ -107,6 +111,7 @@ function fieldOf(name: string, property: Property): Field {
     ...(property.time && { time: true }),
     ...(property.condition && { condition: true }),
     ...(property.steady && { steady: property.steady }),
+    ...(property.divided !== undefined && { divided: property.divided }),
   }
 }
 
@@ -116,14 +121,20 @@ export const fieldsOf = (schema: TObject): Field[] => compiledSchema(schema).fie
 /** Converts text to the types of the schema. Text that does not fit is left for `parse` to reject. */
 export function coerce(schema: TObject, text: Record<string, unknown>): Record<string, unknown> {
   const value = { ...text }
-  for (const { name, type, default: preset = [] } of fieldsOf(schema)) {
+  for (const { name, type, default: preset = [], divided } of fieldsOf(schema)) {
     const raw = value[name]
     if (typeof raw !== 'string') continue
-    if (type === 'array') value[name] = raw.trim() === '' ? preset : raw.split(',').map((item) => item.trim())
+    if (type === 'array') value[name] = raw.trim() === '' ? preset : valuesIn(raw, divided)
     else if (type === 'integer') value[name] = parseInteger(raw)
     else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
   }
   return value
+}
+
+/** The values of a list that is written as a text: with commas in between, unless its field says otherwise. */
+export const valuesIn = (text: string, divided?: string): string[] => {
+  const values = text.split(divided === undefined ? ',' : new RegExp(divided)).map((value) => value.trim())
+  return divided === undefined ? values : values.filter((value) => value !== '')
 }
 
 /** The integer in a text, undefined if the text is empty, or the text itself if it is not an integer. */

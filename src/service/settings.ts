@@ -1,10 +1,10 @@
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
 import { LENGTHS } from '../core/lengths.js'
-import { LINK_RULE } from '../core/links.js'
+import { BETWEEN_LINKS, LINK_RULE } from '../core/links.js'
 import type { SettingsRow } from '../db/tables.js'
 import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
-import { colorFrom, linksFrom, logoFrom } from './lib/brand.js'
+import { colorFrom, endOf, linksFrom, logoFrom, withoutImages } from './lib/brand.js'
 import { change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
@@ -64,6 +64,7 @@ const links = (place: string, maxItems: number) =>
     listOf({
       maxItems,
       rule: `a list of at most ${maxItems} links`,
+      divided: BETWEEN_LINKS,
       description: `Links in the ${place} of every page, each ${LINK_RULE}`,
     }),
   )
@@ -125,11 +126,11 @@ export const update = operation({
       ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
       ...(holdFirstPosts !== undefined && { holdFirstPosts: holdFirstPosts ? 1 : 0 }),
       ...(developerMode !== undefined && { developer_mode: developerMode ? 1 : 0 }),
-      ...(announcement !== undefined && { announcement: announcement || null }),
+      ...(announcement !== undefined && { announcement: withoutImages('announcement', announcement) }),
       ...(announcementUntil !== undefined && {
         announcementUntil: timeFrom('announcementUntil', announcementUntil || undefined) ?? null,
       }),
-      ...(signupNote !== undefined && { signupNote: signupNote || null }),
+      ...(signupNote !== undefined && { signupNote: withoutImages('signupNote', signupNote) }),
       ...(headerLinks && { headerLinks: linksFrom('headerLinks', headerLinks) }),
       ...(footerLinks && { footerLinks: linksFrom('footerLinks', footerLinks) }),
     }
@@ -137,7 +138,7 @@ export const update = operation({
     return change(ctx, async ({ db, record }) => {
       const before = await lockSettings(db)
       assertVersion(seen, changeable(before))
-      const row = await updateSettings(db, changes)
+      const row = await updateSettings(db, { ...changes, ...endOf(before, changes, ctx.now()) })
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { settings: toSettings(row) }
     })

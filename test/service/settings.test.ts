@@ -41,6 +41,9 @@ describe.each(engines)('settings on %s', (engine) => {
         headerLinks: [' [Website]( https://example.org/a_b ) '.replaceAll('( ', '(').replaceAll(' )', ')')],
         footerLinks: ['[Imprint](/imprint)', '[ Write ](mailto:us@example.org)'],
       })
+      const more = [`[${'👋'.repeat(60)}](/x_(y))`, '[A, B](https://maps.example/@52.5,13.4)']
+      expect((await site.call(settings.update, { footerLinks: more })).settings.footerLinks).toEqual(more)
+      await site.call(settings.update, { footerLinks: ['[Imprint](/imprint)', '[Write](mailto:us@example.org)'] })
       expect(changed).toMatchObject({
         announcement: 'We move on **Sunday**.',
         announcementUntil: '2026-12-24T00:00:00.000Z',
@@ -49,9 +52,30 @@ describe.each(engines)('settings on %s', (engine) => {
       })
       expect(await now(site)).toEqual(changed)
       const { events: [event] } = await site.call(log.list, { limit: 1, created: 'desc' }) // prettier-ignore
-      expect(event?.details?.map(({ field }) => field)).toEqual(['announcement', 'announcementUntil', 'signupNote', 'headerLinks', 'footerLinks']) // prettier-ignore
+      expect(event?.details?.map(({ field }) => field)).toEqual(['footerLinks'])
+      const { events: all } = await site.call(log.list, { limit: 3, created: 'desc' })
+      expect(all.at(-1)?.details?.map(({ field }) => field)).toEqual(['announcement', 'announcementUntil', 'signupNote', 'headerLinks', 'footerLinks']) // prettier-ignore
       const { settings: none } = await site.call(settings.update, { announcement: '', announcementUntil: '', signupNote: '', headerLinks: [], footerLinks: [] }) // prettier-ignore
       expect(none).toEqual(FRESH)
+    })
+
+    it('a new announcement does not end with the one before it', async () => {
+      const site = await makeSite(engine)
+      const until = new Date(site.clock.now.getTime() + 60_000).toISOString()
+      await site.call(settings.update, { announcement: 'Old', announcementUntil: until })
+      expect((await site.call(settings.update, { announcement: 'Same' })).settings.announcementUntil).toBe(until)
+      site.clock.now = new Date(until)
+      expect(
+        (await site.call(settings.update, { title: 'Other', announcement: 'Same', announcementUntil: until })).settings
+          .announcementUntil,
+      ).toBe(until)
+      await expect(site.call(settings.update, { announcement: 'New', announcementUntil: until })).rejects.toMatchObject(
+        { code: 'VALIDATION_ERROR' },
+      )
+      expect((await site.call(settings.update, { announcement: 'New' })).settings).toMatchObject({
+        announcement: 'New',
+        announcementUntil: null,
+      })
     })
 
     it.each([
@@ -62,6 +86,19 @@ describe.each(engines)('settings on %s', (engine) => {
       [{ footerLinks: ['[x](//evil.example)'] }, 'footerLinks'],
       [{ footerLinks: ['[x](https://me:secret@example.org)'] }, 'footerLinks'],
       [{ footerLinks: ['[](https://example.org)'] }, 'footerLinks'],
+      [{ footerLinks: ['[a\nb](/x)'] }, 'footerLinks'],
+      [{ footerLinks: ['[\u200b](/x)'] }, 'footerLinks'],
+      [{ footerLinks: [String.raw`[x](/\evil.example)`] }, 'footerLinks'],
+      [{ footerLinks: ['[x](https:imprint)'] }, 'footerLinks'],
+      [{ footerLinks: ['[x](mailto:)'] }, 'footerLinks'],
+      [
+        {
+          announcement: `![x](https://feedback.example.org/board/api/v1/images/${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}-2x1.webp)`,
+        },
+        'announcement',
+      ],
+      [{ announcement: 'x', announcementUntil: '2020-01-01' }, 'announcementUntil'],
+      [{ announcementUntil: '9999-12-31T23:59:59-10:00' }, 'announcementUntil'],
       [{ footerLinks: [`[${'x'.repeat(61)}](https://example.org)`] }, 'footerLinks'],
       [{ footerLinks: [`[x](https://example.org/${'x'.repeat(500)})`] }, 'footerLinks'],
       [{ footerLinks: Array.from({ length: 13 }, () => '[x](/x)') }, 'footerLinks'],

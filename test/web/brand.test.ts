@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { valuesIn } from '../../src/core/fields.js'
+import { BETWEEN_LINKS, linkIn } from '../../src/core/links.js'
 import * as settings from '../../src/service/settings.js'
 import { engines, makeSite } from '../support/site.js'
 
@@ -25,11 +27,12 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
   it('an announcement is above every page of visitors until its time, cached pages too', async () => {
     const { site, visit, asOwner } = await open()
     const until = new Date(site.clock.now.getTime() + HOUR_MS).toISOString()
-    await site.call(settings.update, { announcement: 'We **move**.\n\n<script>alert(1)</script>', announcementUntil: until }) // prettier-ignore
+    await site.call(settings.update, { announcement: '# We **move**.\n\n<script>alert(1)</script>', announcementUntil: until }) // prettier-ignore
     for (const path of ['/', '/', '/boards', '/roadmaps', '/join', '/nowhere']) {
       const text = await visit(path)
       expect([path, text.split('<aside class="announcement"').length, text.includes('<strong>move</strong>')]).toEqual([path, 2, true]) // prettier-ignore
       expect(text).not.toContain('<script>alert')
+      expect(text).toMatch(/class="announcement"[^>]*><div[^>]*><p>We/)
     }
     expect(await asOwner('/')).toContain('class="announcement"')
     expect(await asOwner('/dashboard/settings/general')).not.toContain('class="announcement"')
@@ -51,6 +54,10 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
     expect(home).toMatch(/<footer>[^]*href="\/imprint"[^]*href="mailto:us@example\.org"[^]*<\/footer>/)
     expect(await visit('/join')).toMatch(/accept the <a href="https:\/\/example\.org\/terms"/)
     expect(home).not.toContain('accept the')
+    await site.http('POST /auth/password/reset', { body: { email: 'ada@example.org' } })
+    const [mail] = await site.db.selectFrom('deliveries').select('text').orderBy('createdAt', 'desc').orderBy('deliveryId', 'desc').limit(1).execute() // prettier-ignore
+    const [, token] = /token=([\w-]+)/.exec(mail?.text ?? '') ?? []
+    expect(await visit(`/password-reset/confirm?token=${token}`)).toContain('accept the')
   })
 
   it('the owner sets all of it in the browser, and a refused form keeps what was typed', async () => {
@@ -79,4 +86,12 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
     expect((await send('/dashboard/settings/general', { title: 'Moonbase' })).status).toBe(303)
     expect((await site.call(settings.site, {})).settings.announcement).toBe('Hello') // of a page from before the field
   })
+})
+
+it('links are divided at line breaks, and at commas between them', () => {
+  const links = ['[A, B](https://maps.example/@52.5,13.4)', '[C](/c_(d))', '[E](mailto:us@example.org)']
+  for (const between of [',', ' , ', '\n', '\r\n\r\n']) expect(valuesIn(links.join(between), BETWEEN_LINKS)).toEqual(links) // prettier-ignore
+  expect(links.map((link) => linkIn(link)?.label)).toEqual(['A, B', 'C', 'E'])
+  expect(valuesIn('a, b', BETWEEN_LINKS)).toEqual(['a, b'])
+  expect(valuesIn('a, b')).toEqual(['a', 'b'])
 })

@@ -15,6 +15,7 @@ const OWN = new Set([
   'time',
   'condition',
   'steady',
+  'divided',
   'rule',
   'ignored',
 ])

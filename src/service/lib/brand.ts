@@ -1,8 +1,10 @@
 import isURL from 'validator/lib/isURL.js'
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
+import { imagesIn } from '../../core/images/address.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { LINK_RULE, linkIn } from '../../core/links.js'
+import type { SettingsRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 
 /** The address to store. Browsers load it, so it must be a public http or https address. */
@@ -53,3 +55,29 @@ export const linksFrom = (field: string, given: readonly string[]): string =>
       throw invalidField({ code: 'LINK_INVALID', message, field, rule: LINK_RULE, value: line.slice(0, 100) })
     }),
   )
+
+/** Markdown to store. Nothing counts the images of such a text, so they would be deleted as unused. */
+export function withoutImages(field: string, markdown: string | null): string | null {
+  if (!markdown) return null
+  if (imagesIn(markdown).length === 0) return markdown
+  const rule = 'text without images of this site'
+  throw invalidField({
+    code: 'IMAGE_NOT_ALLOWED',
+    message: `${field} must be ${rule}.`,
+    field,
+    rule,
+    value: markdown.slice(0, 100),
+  })
+}
+
+type Announced = Pick<SettingsRow, 'announcement' | 'announcementUntil'>
+
+/** A new announcement does not end with one before it, and none may end before it begins. */
+export function endOf(before: Announced, changes: Partial<Announced>, now: Date): Partial<Announced> {
+  const { announcement, announcementUntil: until } = { ...before, ...changes }
+  const isSame = announcement === before.announcement && until === before.announcementUntil
+  if (isSame || announcement === null || until === null || Date.parse(until) > now.getTime()) return {}
+  if (changes.announcementUntil === undefined) return { announcementUntil: null }
+  const [field, rule] = ['announcementUntil', 'a time that is still to come']
+  throw invalidField({ code: 'INVALID_TIME', message: `${field} must be ${rule}.`, field, rule, value: until })
+}

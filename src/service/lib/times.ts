@@ -53,7 +53,8 @@ export const isWithin = ({ since, until }: Period, time: string): boolean =>
 export function timeFrom(field: string, text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const parsed = TIME.test(text) && isDay(text.slice(0, 10)) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(parsed)) return new Date(parsed).toISOString()
+  const time = Number.isNaN(parsed) ? '' : new Date(parsed).toISOString()
+  if (TIME.test(time)) return time // a zone can lead out of the years that have four digits
   const message = `${field} must be ${TIME_RULE}; ${quoted(text)} is not.`
   throw invalidField({ code: 'INVALID_TIME', message, field, rule: TIME_RULE, value: text.slice(0, 100) })
 }

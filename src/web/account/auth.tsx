@@ -1,4 +1,3 @@
-import type { Text } from '../../core/markdown/index.js'
 import { isLanguage } from '../../core/language.js'
 import * as service from '../../service/auth.js'
 import * as sessions from '../../service/sessions.js'
@@ -9,6 +8,7 @@ import { WISH_WORDS, wishOf, type Wish } from './wish.js'
 import { EmailField, KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Field, Form, Hidden, Pending, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
+import { noteTexts, SignupNote } from '../parts/signupnote.js'
 
 /** Where a form to sign in or up leads, and what it goes on with. */
 const nextOf = (view: View): string | undefined => within(view.form.values.redirect ?? view.query.redirect)
@@ -124,12 +124,10 @@ export const login = action({
   done: (view) => ({ to: nextOf(view) ?? '/' }),
 })
 
-const noteOf = (markdown: string): Text => ({ markdown, level: 2 })
-
 export const joinPage = page({
   cache: 'visitor',
   isUnlisted: true,
-  texts: ({ settings }) => (settings.signupNote === null ? [] : [noteOf(settings.signupNote)]),
+  texts: noteTexts,
   async load(view) {
     if (view.viewer && !view.form.error) throw new Redirect(nextOf(view) ?? '/')
     return wishOf(view)
@@ -163,13 +161,7 @@ export const joinPage = page({
           />
           <EmailField view={view} of={service.signup} />
           <NewPasswordField view={view} of={service.signup} label={t('field.password')} />
-          {settings.signupNote === null ? null : (
-            <div
-              class="prose field"
-              dir="auto"
-              dangerouslySetInnerHTML={{ __html: view.html(noteOf(settings.signupNote)) }}
-            />
-          )}
+          <SignupNote view={view} />
           <Submit>{t('join.send')}</Submit>
         </Form>
         <Other view={view} to="/login" text={t('join.login')} />

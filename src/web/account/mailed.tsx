@@ -5,6 +5,7 @@ import { action, page, type View } from '../kit/page.js'
 import { EmailField, NewPasswordField } from '../parts/credentials.js'
 import { Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
+import { noteTexts, SignupNote } from '../parts/signupnote.js'
 
 export const resetPage = page({
   cache: 'visitor',
@@ -51,6 +52,7 @@ export const confirmPage = page({
   cache: 'never',
   isUnlisted: true,
   load: (view) => linkOf(view, 'resetPassword'),
+  texts: noteTexts,
   title: ({ t }) => t('confirm.title'),
   show: (view, { isBroken }) =>
     isBroken ? (
@@ -62,6 +64,7 @@ export const confirmPage = page({
         <Form view={view} to="/password-reset/confirm">
           <Hidden name="token" value={tokenOf(view)} />
           <NewPasswordField view={view} of={service.setPassword} label={view.t('field.newPassword')} />
+          <SignupNote view={view} />
           <Submit>{view.t('confirm.send')}</Submit>
         </Form>
       </div>

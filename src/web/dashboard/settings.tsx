@@ -1,3 +1,5 @@
+import { valuesIn } from '../../core/fields.js'
+import { BETWEEN_LINKS } from '../../core/links.js'
 import * as labs from '../../service/labs.js'
 import * as service from '../../service/settings.js'
 import { action, page, type View } from '../kit/page.js'
@@ -8,7 +10,7 @@ import { Version } from '../parts/version.js'
 
 const LINKS = ['headerLinks', 'footerLinks'] as const
 
-const linesIn = (text: string): string[] => text.split(/\r?\n/).filter((line) => line.trim() !== '')
+const linesIn = (text: string): string[] => valuesIn(text, BETWEEN_LINKS)
 
 /** A date alone where it is its midnight. */
 const shownTime = (time: string | null): string => time?.replace('T00:00:00.000Z', '') ?? ''

@@ -203,7 +203,7 @@ export class Renderer {
     if (ends <= this.#parts.site.now().getTime()) return undefined
     request.lasts = Math.min(ends, request.lasts ?? Infinity)
     const text = { markdown: announcement, level: 2 } as const
-    return (await render([text])).html(text)
+    return (await render([text])).html(text).replaceAll(/<(\/?)h[1-6]>/g, '<$1p>') // it is above the title of the page
   }
 
   /** The cookie lives as long as the session does if it is not used. */

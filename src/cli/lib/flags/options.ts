@@ -1,7 +1,7 @@
 import { Option } from 'commander'
 import { wholeOf } from '../../../core/durations.js'
 import { AppError } from '../../../core/errors.js'
-import type { Field } from '../../../core/fields.js'
+import { valuesIn, type Field } from '../../../core/fields.js'
 import { declaredFlags, type Key } from '../../../core/settings.js'
 import { FieldOption } from './fieldoption.js'
 
@@ -73,7 +73,10 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   if (field.name === 'days') option.argParser((value) => wholeOf(value, 'd') ?? value) // 30, 30d or 4w
   if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
   if (field.type === 'array')
-    option.argParser<unknown[] | undefined>((value, before = []) => [...before, ...parseList(value, field.default)])
+    option.argParser<unknown[] | undefined>((value, before = []) => [
+      ...before,
+      ...parseList(value, field.default, field.divided),
+    ])
   return option
 }
 
@@ -97,8 +100,8 @@ function sortOption(field: Field, preset: unknown): FieldOption {
 }
 
 /** An empty text is the default list, or an empty one, as in a query string. */
-const parseList = (text: string, preset: unknown = []): unknown[] =>
-  text.trim() === '' ? [preset].flat() : text.split(',').map((item) => item.trim())
+const parseList = (text: string, preset: unknown = [], divided?: string): unknown[] =>
+  text.trim() === '' ? [preset].flat() : valuesIn(text, divided)
 
 /** One flag per field: the first that does not expose a secret. Stdin has room for one secret: others are in files. */
 export function flagNames(options: readonly FieldOption[]): string[] {
