@@ -113,7 +113,7 @@ export function register(group: Command, cli: Cli): void {
     own: true,
     examples: ['service status', 'service status --name ideas --json'],
   })) // prettier-ignore
-  setFixes(showing, { NOT_FOUND: ['service install'] })
+  setFixes(showing, { NOT_FOUND: ['service install'], OUTPUT_FAILED: ['service print'] })
   showing.action(async () => {
     const flags = flagsOf(showing)
     const place = placeOf(terminal, flags)

@@ -11,8 +11,8 @@ import { newSeed } from '../support/random.js'
 
 const LINES = amount(150, 1000)
 const SEED = newSeed()
-/** They serve, ask for a terminal, or end the sessions and the site that the others work on. */
-const LEFT_OUT = new Set(['serve', 'demo', 'login', 'logout', 'secret', 'setup', 'migrate'])
+/** They serve, ask for a terminal, change the machine, or end the sessions and the site that the others work on. */
+const LEFT_OUT = new Set(['serve', 'service', 'demo', 'login', 'logout', 'secret', 'setup', 'migrate'])
 const LIKELY = ['ideas', 'planned', 'eve@example.org', 'Dark mode', '@everyone', '1', '5', 'newest', 'votes', 'true', 'json', 'table', '1d4ed8', 'board:create', 'long enough text', '2026-01-01', '1h'] // prettier-ignore
 /** The row of each noun that is there. */
 const ROWS: Record<string, string> = { boards: 'ideas', roadmaps: 'planned', users: 'eve@example.org', roles: '@everyone', posts: 'POST', votes: 'POST', comments: 'POST', labs: 'voteOnBehalf' } // prettier-ignore
