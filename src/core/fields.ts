@@ -4,6 +4,7 @@ import { AppError, type Issue } from './errors.js'
 import { guess } from './guesses.js'
 import type { Noun } from './nouns.js'
 import { plainText, withoutControls } from './text.js'
+import { valuesIn } from './values.js'
 
 /**
  * A property of a schema: JSON Schema keywords, and these of ours.
@@ -129,12 +130,6 @@ export function coerce(schema: TObject, text: Record<string, unknown>): Record<s
     else if (type === 'boolean' && (raw === 'true' || raw === 'false')) value[name] = raw === 'true'
   }
   return value
-}
-
-/** The values of a list that is written as a text: with commas in between, unless its field says otherwise. */
-export const valuesIn = (text: string, divided?: string): string[] => {
-  const values = text.split(divided === undefined ? ',' : new RegExp(divided)).map((value) => value.trim())
-  return divided === undefined ? values : values.filter((value) => value !== '')
 }
 
 /** The integer in a text, undefined if the text is empty, or the text itself if it is not an integer. */

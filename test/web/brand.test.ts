@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { valuesIn } from '../../src/core/fields.js'
+import { valuesIn } from '../../src/core/values.js'
 import { BETWEEN_LINKS, linkIn } from '../../src/core/links.js'
 import * as settings from '../../src/service/settings.js'
 import { engines, makeSite } from '../support/site.js'

@@ -1,4 +1,4 @@
-import { valuesIn } from '../../core/fields.js'
+import { valuesIn } from '../../core/values.js'
 import { BETWEEN_LINKS } from '../../core/links.js'
 import * as labs from '../../service/labs.js'
 import * as service from '../../service/settings.js'

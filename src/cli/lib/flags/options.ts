@@ -1,8 +1,9 @@
 import { Option } from 'commander'
 import { wholeOf } from '../../../core/durations.js'
 import { AppError } from '../../../core/errors.js'
-import { valuesIn, type Field } from '../../../core/fields.js'
+import type { Field } from '../../../core/fields.js'
 import { declaredFlags, type Key } from '../../../core/settings.js'
+import { valuesIn } from '../../../core/values.js'
 import { FieldOption } from './fieldoption.js'
 
 import { switchOptions, type Switch } from './switches.js'
