@@ -37,7 +37,7 @@ const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--body-text', '--body'],
 ])
 
-/** The port of `listen` where none is given. */
+/** The default port of `listen`. */
 const DEFAULT_PORT = '8000'
 
 /** Verbs that several nouns have. */

@@ -84,8 +84,8 @@ function bodyOf({ type, text }: Answer, isWord: boolean): unknown {
 }
 
 /**
- * Whether an answer has the lists and objects that the output of an operation has at least, at any depth, and of each
- * object a field. Servers of other versions may lack single fields.
+ * Whether an answer has the required lists and objects of the operation's output, at any depth, and at least one field in
+ * each object. A server of another version may lack single fields.
  */
 function isLike(output: TSchema, answer: unknown): boolean {
   const { type, required = [], properties = {}, items } = output as Shape

@@ -18,7 +18,7 @@ import { valuesIn } from './values.js'
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
  * - `condition`: says when or how to change something, not what to
- * - `divided`: what divides a text of several values, in flags and query strings; a comma unless it is given
+ * - `divided`: a regular expression for what separates the values of a list in flags and query strings (default: a comma)
  * - `steady`: the orders of a list in which no change moves a row, so that its pages have each row once
  * - `rule`: the text of the rule in errors, where the one generated from the keywords is unclear
  * - `documentedFormat`: the `format` in the API document; the operation checks it, not the schema
@@ -61,7 +61,6 @@ export interface Field {
   time?: true
   condition?: true
   steady?: readonly string[]
-  /** What divides a text of several values, as a regular expression. */
   divided?: string
 }
 

@@ -132,7 +132,7 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
   },
   posts: ofNewAccounts('posts', '20/1h'),
   comments: ofNewAccounts('comments', '60/1h'),
-  edits: ofNewAccounts('edits', '60/1h'), // each may mention, and so mail, twenty more people
+  edits: ofNewAccounts('edits', '60/1h'), // each edit may mention, and so notify, twenty more people
   reports: ofNewAccounts('reports', '20/1h'),
   images: {
     default: '60/1h',

@@ -6,19 +6,19 @@ export interface Link {
   url: string
 }
 
-/** Characters of a label, and of an address, at most. */
+/** The most characters of a label, and of an address. */
 const MAX_LABEL = 60
 const MAX_URL = 500
 
 export const LINK_RULE = `a link in Markdown, such as [Imprint](https://example.org/imprint), with at most ${MAX_LABEL} characters of text and ${MAX_URL} of its address`
 
-/** Where a text of several links is divided: at line breaks, and at commas between links. */
+/** Matches what separates links in a text: a line break, or a comma between two links. */
 export const BETWEEN_LINKS = String.raw`\r?\n|(?<=\))\s*,\s*(?=\[)`
 
-/** The address may have parentheses in pairs, as in Markdown. */
+/** As in Markdown, an address may contain pairs of parentheses. */
 const LINK = /^\[([^[\]\n\r]+)\]\(((?:[^\s()\\]|\([^\s()\\]*\))+)\)$/
 
-/** The link that a line of Markdown is; undefined for anything else, and for an address that no link may have. */
+/** Parses a line of Markdown that is one link. Returns undefined for other text, and for an address that is not allowed. */
 export function linkIn(line: string): Link | undefined {
   const [, text = '', url = ''] = LINK.exec(line.trim()) ?? []
   const label = plainText(text).trim()

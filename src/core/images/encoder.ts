@@ -22,7 +22,7 @@ async function encode(
 ): Promise<{ about: Encoded['about']; bytes: Buffer } | Refusal> {
   const most = imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS
   const open = () => sharp(bytes, { animated: true, limitInputPixels: most, failOn: 'error' })
-  const { width, height } = await open().metadata() // the height of an animation is that of all its frames together
+  const { width, height } = await open().metadata() // for an animation, the height is the sum of its frames
   if (width * height > most) return 'pixels'
   for (const quality of QUALITIES) {
     // Without `keepMetadata`, what a camera wrote is left out; colours become those of the web

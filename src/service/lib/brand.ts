@@ -56,7 +56,7 @@ export const linksFrom = (field: string, given: readonly string[]): string =>
     }),
   )
 
-/** Markdown to store. Nothing counts the images of such a text, so they would be deleted as unused. */
+/** Refuses images of this site: only posts and comments record that they use one, so it would be deleted as unused. */
 export function withoutImages(field: string, markdown: string | null): string | null {
   if (!markdown) return null
   if (imagesIn(markdown).length === 0) return markdown
@@ -72,7 +72,7 @@ export function withoutImages(field: string, markdown: string | null): string | 
 
 type Announced = Pick<SettingsRow, 'announcement' | 'announcementUntil'>
 
-/** A new announcement does not end with one before it, and none may end before it begins. */
+/** Clears an end that has passed when the announcement changes without a new one. Refuses an end in the past. */
 export function endOf(before: Announced, changes: Partial<Announced>, now: Date): Partial<Announced> {
   const { announcement, announcementUntil: until } = { ...before, ...changes }
   const isSame = announcement === before.announcement && until === before.announcementUntil

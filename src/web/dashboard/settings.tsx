@@ -8,7 +8,25 @@ import { FormsScript } from '../parts/formsscript.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 
-const LINKS = ['headerLinks', 'footerLinks'] as const
+const HINTS = {
+  announcement: 'general.announcementHint',
+  announcementUntil: 'general.announcementUntilHint',
+  headerLinks: 'general.linksHint',
+  footerLinks: 'general.linksHint',
+  signupNote: 'general.signupNoteHint',
+} as const
+
+/** A text that the site adds to its pages. */
+const OwnText = ({ view, name, ...rest }: { view: View; name: keyof typeof HINTS; value: string; rows?: number }) => (
+  <Field
+    view={view}
+    of={service.update}
+    name={name}
+    label={view.t(`general.${name}`)}
+    hint={view.t(HINTS[name])}
+    {...rest}
+  />
+)
 
 const linesIn = (text: string): string[] => valuesIn(text, BETWEEN_LINKS)
 
@@ -84,43 +102,11 @@ export const general = page({
               isSent={isSent}
             />
             <h2>{t('general.pages')}</h2>
-            <Field
-              view={form}
-              of={service.update}
-              name="announcement"
-              label={t('general.announcement')}
-              hint={t('general.announcementHint')}
-              rows={2}
-              value={settings.announcement ?? ''}
-            />
-            <Field
-              view={form}
-              of={service.update}
-              name="announcementUntil"
-              label={t('general.announcementUntil')}
-              hint={t('general.announcementUntilHint')}
-              value={shownTime(settings.announcementUntil)}
-            />
-            {LINKS.map((name) => (
-              <Field
-                view={form}
-                of={service.update}
-                name={name}
-                label={t(`general.${name}`)}
-                hint={t('general.linksHint')}
-                rows={2}
-                value={settings[name].join('\n')}
-              />
-            ))}
-            <Field
-              view={form}
-              of={service.update}
-              name="signupNote"
-              label={t('general.signupNote')}
-              hint={t('general.signupNoteHint')}
-              rows={2}
-              value={settings.signupNote ?? ''}
-            />
+            <OwnText view={form} name="announcement" rows={2} value={settings.announcement ?? ''} />
+            <OwnText view={form} name="announcementUntil" value={shownTime(settings.announcementUntil)} />
+            <OwnText view={form} name="headerLinks" rows={2} value={settings.headerLinks.join('\n')} />
+            <OwnText view={form} name="footerLinks" rows={2} value={settings.footerLinks.join('\n')} />
+            <OwnText view={form} name="signupNote" rows={2} value={settings.signupNote ?? ''} />
             <Submit>{t('form.save')}</Submit>
           </Form>
           <Preview view={view} />

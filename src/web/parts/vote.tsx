@@ -31,7 +31,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
       <button
         type="submit"
         formaction={view.href(`${links.post(post.slug)}/vote`)}
-        formenctype="application/x-www-form-urlencoded" // because the form of a new post sends files
+        formenctype="application/x-www-form-urlencoded" // the form of a new post is multipart, as it can send files
         formnovalidate
         aria-label={labelOf(view, post)}
       >
