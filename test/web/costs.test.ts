@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
+import type { QueryExecutor } from 'kysely'
 import Markdown, { type MarkdownIt } from 'markdown-it'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/core/ids.js'
@@ -63,11 +64,21 @@ describe.each(engines)('on %s', (engine) => {
     await site.owner()
     for (let number = 0; number < 40; number++) await site.call(posts.create, { title: `Wish ${number}`, contentMarkdown: '漢字 '.repeat(16_000) }) // prettier-ignore
     await site.http('GET //healthz')
+    const executor = Object.getPrototypeOf(site.db.getExecutor()) as QueryExecutor
+    const { executeQuery } = executor
+    let most = 0
+    vi.spyOn(executor, 'executeQuery').mockImplementation(async function (this: QueryExecutor, query) {
+      const result = await executeQuery.call(this, query)
+      const texts = (result.rows as { contentMarkdown?: string | null }[]).map((row) => row.contentMarkdown ?? '')
+      most = Math.max(most, Buffer.byteLength(texts.join('')))
+      return result
+    })
     const state = { isOver: false }
     const long = site.http('POST /posts/get', { body: { limit: 40 } }).finally(() => (state.isOver = true))
     let turns = 0
     for (; !state.isOver; turns++) await setImmediate()
     const { body } = await long
+    expect(most, 'bytes of texts in one query').toSatisfy((bytes: number) => bytes > 100_000 && bytes <= 1_000_000)
     expect(body.posts.map((post: { contentMarkdown: string }) => post.contentMarkdown.length)).toEqual(body.posts.map(() => 47_999)) // prettier-ignore
     expect([body.posts.length, turns > 20]).toEqual([40, true]) // 6 on SQLite where all rows are read at once and written at once
   })
