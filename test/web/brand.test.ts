@@ -15,7 +15,11 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
     const headers = { accept: 'text/html', cookie: `feedbackctl=${owner}` }
     return {
       site,
-      visit: async (path: string) => (await site.http(`GET /${path}`, { headers: { accept: 'text/html' } })).text,
+      visit: async (path: string) => {
+        const { status, text } = await site.http(`GET /${path}`, { headers: { accept: 'text/html' } })
+        expect([path, status]).toEqual([path, path === '/nowhere' ? 404 : 200]) // a stale page is an error in tests
+        return text
+      },
       asOwner: async (path: string) => (await site.http(`GET /${path}`, { headers })).text,
       send: (path: string, form: Record<string, string>) =>
         site.http(`POST /${path}`, {
