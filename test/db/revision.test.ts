@@ -135,7 +135,9 @@ it('a long log of row changes is pruned in short statements', async () => {
   const deletes = vi.spyOn(Object.getPrototypeOf(other.db.getExecutor()) as QueryExecutor, 'executeQuery')
   cleanup(async () => deletes.mockRestore())
   await run()
-  const results = await Promise.all(deletes.mock.results.map(({ value }) => value as Promise<QueryResult<unknown>>))
+  // Other sites of the process have the same prototype, and count their requests a second later
+  const mine = deletes.mock.results.filter((_, index) => deletes.mock.calls[index]?.[0].sql.includes('row_changes'))
+  const results = await Promise.all(mine.map(({ value }) => value as Promise<QueryResult<unknown>>))
   expect(results.map(({ numAffectedRows }) => numAffectedRows).filter(Boolean)).toEqual([50_000n, 50_000n, 20_001n])
 })
 

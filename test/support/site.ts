@@ -51,6 +51,8 @@ export interface TestSite {
   /** Its server. It is built when a test first asks for it, because most tests call operations. */
   server(): Promise<FastifyInstance>
   logs: string[]
+  /** The text of every statement on its database, in the order in which they ended. Other sites of the process have their own. */
+  statements: string[]
   call: Call
   callAs(actor: Actor): Call
   http(
@@ -131,7 +133,9 @@ export async function makeSite(
 ): Promise<TestSite> {
   const folder = temporaryFolder()
   const databaseUrl = await makeDatabase(engine, folder)
-  const { db, cache, ping, close } = await openDatabase(databaseUrl, { staleness: 0, verify: true })
+  const statements: string[] = []
+  const trace = (statement: string) => void statements.push(statement)
+  const { db, cache, ping, close } = await openDatabase(databaseUrl, { staleness: 0, verify: true, trace })
   cleanup(close)
   const clock = { now: new Date('2026-03-02T10:00:00.000Z') }
   const settings = mail ? { url: `folder:${path.join(folder, 'mail')}`, from: 'noreply@example.org' } : null
@@ -195,6 +199,7 @@ export async function makeSite(
     mail: settings,
     server,
     logs,
+    statements,
     callAs,
     call: callAs(operator),
     base,
