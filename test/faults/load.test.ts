@@ -97,6 +97,7 @@ it(
     // The short version runs beside other tests, and ends before memory is warm
     expect(latencies.length).toBeGreaterThan(SECONDS * 5)
     expect(last).toBeLessThan(second * amount(2, 1.1))
+    expect(last / 1024, 'MiB, of which Node itself needs 50').toBeLessThan(amount(Infinity, 140))
     expect(slow).toBeLessThanOrEqual(slowReference + latencies.length * amount(0.5, 0.001))
     expect(longest).toBeLessThan(amount(Infinity, 250))
   },
