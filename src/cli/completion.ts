@@ -63,7 +63,7 @@ const SCRIPTS: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: 
 
 export function register(command: Command, cli: Cli): void {
   explain(command, {
-    own: true,
+    own: [],
     examples: [
       'completion bash > ~/.local/share/bash-completion/completions/feedbackctl',
       'completion zsh > ~/.zfunc/_feedbackctl',

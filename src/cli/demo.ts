@@ -5,11 +5,15 @@ import type { Command } from 'commander'
 import { localCall } from '../app/call.js'
 import { openApp, type App } from '../app/open.js'
 import { listenAddress, loadConfig, ratesOf } from '../config.js'
+import { parseListen, urlOf } from '../core/addresses.js'
+import { AppError } from '../core/errors.js'
 import { createFile, makePrivateFolder } from '../core/files.js'
+import { listenFailed } from '../core/listening.js'
 import { startDaemon, type Daemon } from '../serve.js'
 import * as posts from '../service/posts.js'
 import { fillDemo, OWNER } from './demodata.js'
 import type { Cli } from './lib/connection/session.js'
+import { setFixes } from './lib/errors/fixes.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { untilStopped } from './lib/server/shutdown.js'
@@ -21,10 +25,17 @@ const HOST = '127.0.0.1' // not localhost, where another program may listen on t
 const PORT = 8000
 
 export function register(command: Command, cli: Cli): void {
-  explain(command, { own: true, examples: ['demo', 'demo --once'] })
+  setFixes(command, { PORT_IN_USE: ['demo'], LISTEN_FAILED: ['demo'] })
+  explain(command, {
+    own: ['listen'],
+    examples: ['demo', 'demo --listen 127.0.0.1:9000', 'demo --once'],
+    notes: ['It listens on 127.0.0.1:8000, or on a free port where that is taken, unless --listen says otherwise.'],
+  })
     .option('--once', 'print the output, then stop and remove the site')
     .action(async () => {
-      const flags = command.optsWithGlobals<OutputFlags & { once?: boolean }>()
+      const flags = command.optsWithGlobals<OutputFlags & { once?: boolean; listen?: string }>()
+      const wanted = flags.listen === undefined ? undefined : parseListen(flags.listen)
+      if (flags.listen !== undefined && !wanted) throw new AppError('USAGE', '--listen must be HOST:PORT or PORT.')
       const opened: { held?: HeldPort; app?: App; daemon?: Daemon } = {}
       const close = async () => {
         await opened.held?.release()
@@ -36,10 +47,11 @@ export function register(command: Command, cli: Cli): void {
       // Work in progress may still create files until the process exits.
       process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
       try {
-        const held = (opened.held = await hold(PORT).catch(() => hold(0)))
-        const url = `http://${HOST}:${held.port}`
+        const { host } = wanted ?? { host: HOST }
+        const held = (opened.held = await (wanted ? holdWanted(wanted) : hold({ host, port: PORT }).catch(() => hold({ host, port: 0 })))) // prettier-ignore
+        const url = urlOf({ '0.0.0.0': HOST, '::': '::1' }[host] ?? host, held.port)
         const file = path.join(folder, 'feedbackctl.toml')
-        const settings = `listen = "${HOST}:${held.port}"\n\n[site]\nurl = "${url}"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`
+        const settings = `listen = "${host.includes(':') ? `[${host}]` : host}:${held.port}"\n\n[site]\nurl = "${url}"\n\n[data]\ndir = "data"\n\n[mail]\nurl = "folder:mail"\n`
         createFile(file, settings)
         const config = await loadConfig({ flags: { config: file }, env: {}, cwd: folder })
         const app = (opened.app = await openApp(config, { creating: true }))
@@ -61,6 +73,11 @@ export function register(command: Command, cli: Cli): void {
     })
 }
 
+interface Address {
+  host: string
+  port: number
+}
+
 /** A port that no other program gets before it is released. */
 interface HeldPort {
   port: number
@@ -71,11 +88,11 @@ interface HeldPort {
  * Takes this port, or any free one for 0, until the server listens. The address is part of the site, in links and mail,
  * so it has to be known before the site is filled. Rejects if another program has the port.
  */
-function hold(port: number): Promise<HeldPort> {
+function hold({ host, port }: Address): Promise<HeldPort> {
   const server = createServer((socket) => socket.destroy())
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, HOST, () =>
+    server.listen(port, host, () =>
       resolve({
         port: (server.address() as AddressInfo).port,
         release: () => new Promise((done) => void server.close(() => done())),
@@ -83,6 +100,11 @@ function hold(port: number): Promise<HeldPort> {
     )
   })
 }
+
+const holdWanted = (address: Address): Promise<HeldPort> =>
+  hold(address).catch((error: unknown) => {
+    throw listenFailed(error, { ...address, setting: 'listen' })
+  })
 
 async function show(
   { terminal }: Cli,

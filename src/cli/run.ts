@@ -1,7 +1,9 @@
 import { CommanderError, type Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { flagOf } from '../core/settings.js'
 import type { Cli } from './lib/connection/session.js'
 import { fixesOf } from './lib/errors/fixes.js'
+import { settingsOf } from './lib/flags/helptext.js'
 import { report } from './lib/errors/report.js'
 import { heedFields } from './lib/output/rowfields.js'
 import { endAfterFailure } from './lib/terminal/ending.js'
@@ -29,6 +31,7 @@ export async function run(terminal: Terminal): Promise<void> {
   let running: Command | undefined
   program.hook('preAction', async (_program, command) => {
     running = command
+    assertSettings(program, command)
     const { color } = program.opts<ColorFlag>()
     if (color === false || color === 'never') process.env.NO_COLOR = '1' // for prompts, which know no flags
     await heedFields(terminal, command)
@@ -53,6 +56,23 @@ export async function run(terminal: Terminal): Promise<void> {
   } finally {
     await cli.close()
   }
+}
+
+/** Refuses a setting as an option where the command would not heed it. */
+function assertSettings(program: Command, command: Command): void {
+  const taken = settingsOf(command)
+  if (!taken) return
+  const flags = new Set(taken.map((key) => `--${flagOf(key)}`))
+  const other = program.options.find(
+    (option) =>
+      option.helpGroupHeading !== undefined &&
+      !flags.has(option.long ?? '') &&
+      program.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  if (!other) return
+  const verb = namesIn(program, program.args).join(' ')
+  const but = taken.length > 0 ? ` but ${[...flags].join(', ')}` : ''
+  throw new AppError('USAGE', `"${verb}" reads no site and takes no settings${but}. Leave out ${other.long}.`)
 }
 
 /** The server to sign in to, and the known contexts. Loads settings only for the failures that need them. */

@@ -61,13 +61,13 @@ export function register(group: Command, cli: Cli): void {
   const flagsOf = (command: Command) => command.optsWithGlobals<Flags>()
 
   const printing = withPlace(explain(group.command('print').description('Print the systemd unit for the server'), {
-    own: true,
+    own: [],
     examples: ['service print', 'service print --name ideas > /etc/systemd/system/ideas.service'],
   })) // prettier-ignore
   printing.action(async () => write(terminal, placeOf(terminal, flagsOf(printing)).text))
 
   const installing = withPlace(explain(group.command('install').description('Install a server as a service, and start it'), {
-    own: true,
+    own: [],
     examples: ['service install', 'service install --name ideas --dry-run', 'service install --user'],
     notes: [
       'It writes the unit, and a configuration file if there is none, and starts the server now and with the machine. Run again, it updates the unit, as after an upgrade.',
@@ -89,7 +89,7 @@ export function register(group: Command, cli: Cli): void {
   })
 
   const uninstalling = withPlace(explain(group.command('uninstall').description('Stop a service and remove its unit. Its data and settings stay'), {
-    own: true,
+    own: [],
     examples: ['service uninstall', 'service uninstall --name ideas --yes'],
   })) // prettier-ignore
   setFixes(uninstalling, { NOT_FOUND: ['service install'], OUTPUT_FAILED: ['service uninstall --dry-run'] })
@@ -110,7 +110,7 @@ export function register(group: Command, cli: Cli): void {
     })
 
   const showing = withPlace(explain(withFields(group.command('status').description('Show whether a service is installed and runs'), STATE), {
-    own: true,
+    own: [],
     examples: ['service status', 'service status --name ideas --json'],
   })) // prettier-ignore
   setFixes(showing, { NOT_FOUND: ['service install'], OUTPUT_FAILED: ['service print'] })

@@ -2,8 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
-import { AppError } from '../core/errors.js'
-import { flagOf, type Key } from '../core/settings.js'
+import { listenFailed } from '../core/listening.js'
+import type { Key } from '../core/settings.js'
 
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */
 export class Listener {
@@ -63,23 +63,4 @@ export class Listener {
     await once(server, 'listening') // rejects on an error
     this.#servers.push(server)
   }
-}
-
-export const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-
-function listenFailed(error: unknown, { host, port, setting }: { host: string; port: number; setting: Key }): unknown {
-  const { code } = error as { code?: string }
-  const reasons: Record<string, string> = {
-    EADDRINUSE: 'another program listens there',
-    EACCES: 'this user may not open that port',
-    EADDRNOTAVAIL: 'this machine has no such address',
-    ENOTFOUND: 'there is no such host',
-  }
-  const reason = reasons[code ?? '']
-  if (reason === undefined) return error
-  const message = `Cannot listen on ${urlOf(host, port).slice('http://'.length)}: ${reason}. Choose another with --${flagOf(setting)}.`
-  return new AppError(code === 'EADDRINUSE' ? 'PORT_IN_USE' : 'LISTEN_FAILED', message, {
-    cause: error,
-    ...(setting === 'metrics.listen' && { reason: 'metrics-port' }),
-  })
 }

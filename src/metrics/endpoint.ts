@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Listener, urlOf } from '../http/listener.js'
+import { urlOf } from '../core/addresses.js'
+import { Listener } from '../http/listener.js'
 
 /** Prometheus' text format. */
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'

@@ -506,6 +506,34 @@ describe('feedbackctl demo', () => {
     for (const each of running) expect((await each.stop('SIGINT')).code).toBe(0)
   })
 
+  it('listens where --listen says, and takes no other setting', async () => {
+    const machine = await makeMachine('sqlite')
+    const env = { TMPDIR: machine.folder }
+    const running = machine.start('demo --listen 127.0.0.2:0', { env })
+    await running.says(/Serving until Ctrl-C/)
+    const [, url = ''] = /^Open (http:\/\/127\.0\.0\.2:\d+) in your browser/.exec(running.output().stdout) ?? []
+    expect(await (await fetch(url)).text()).toContain(`<link rel="canonical" href="${url}/`)
+    const taken = await machine.process(`demo --once --listen ${url.slice('http://'.length)}`, { env })
+    expect(taken).toMatchObject({
+      code: 6,
+      stdout: '',
+      stderr: expect.stringMatching(/another program listens there[^]*\n {2}fix {3}feedbackctl demo\n/),
+    })
+    await running.stop('SIGINT')
+    for (const [flags, message] of [
+      ['--listen nowhere', /HOST:PORT or PORT/],
+      ['--server http://127.0.0.1:1', /"demo" reads no site and takes no settings but --listen\. Leave out --server\./],
+      ['--data-dir /tmp', /Leave out --data-dir\./],
+    ] as const)
+      expect(await machine.process(`demo --once ${flags}`, { env })).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringMatching(message),
+      })
+    expect((await machine.run('service print --log-level debug')).stderr).toContain('Leave out --log-level.')
+    expect(readdirSync(machine.folder).filter((name) => name.startsWith('feedbackctl-demo'))).toEqual([])
+  })
+
   it('has posts whose texts and comments are in the language of the title, and of their own', async () => {
     const machine = await makeMachine('sqlite')
     const running = machine.start('demo', { env: { TMPDIR: machine.folder } })

@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander'
+import type { Key } from '../../../core/settings.js'
 import { wrapped, wrappedRow } from '../texts/wrap.js'
 import { FieldOption } from './fieldoption.js'
 
@@ -13,8 +14,8 @@ interface Details {
   required?: readonly string[]
   /** Works only on the machine of the site: --server is refused. */
   local?: true
-  /** Creates its own site, so it takes no connection options. */
-  own?: true
+  /** Reads no site and no configuration, so it takes no settings but those that are named here. */
+  own?: readonly Key[]
   /** Arguments that a terminal prompts for, and the fields that options can set instead. */
   prompted?: Readonly<Record<string, string>>
 }
@@ -32,6 +33,9 @@ export const requiredOf = (command: Command): readonly string[] => detailsOf.get
 
 /** Arguments that a terminal prompts for, and the fields that options can set instead. */
 export const promptedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.prompted ?? {}
+
+/** The settings that a command takes as options; undefined: all of them. */
+export const settingsOf = (command: Command): readonly Key[] | undefined => detailsOf.get(command)?.own
 
 /** Options of the program that the help of each command repeats, by their heading. The others are in `help options`. */
 const COMMON = [
