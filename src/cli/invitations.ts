@@ -51,7 +51,12 @@ export function register(group: Command, cli: Cli): void {
     invitations.list,
     {
       usage: 'list',
-      examples: ['invitations list', 'invitations list --state waiting,expired', 'invitations list --all -o csv'],
+      examples: [
+        'invitations list',
+        'invitations list --query example.com',
+        'invitations list --state waiting,expired',
+        'invitations list --all -o csv',
+      ],
       output: { columns, id, rows: (answer) => answer.invitations, list: 'invitations' },
     },
     cli,

@@ -93,7 +93,12 @@ async function contextOf(cli: Cli, verb: string, flags: Flags = {}): Promise<Con
 function registerList(queue: Command, cli: Cli): void {
   const leaf = explain(withFields(queue.command('list'), MAIL), {
     local: true,
-    examples: ['mail queue list', 'mail queue list --sent --since 7d', 'mail queue list --all --json'],
+    examples: [
+      'mail queue list',
+      'mail queue list --sent --since 7d',
+      'mail queue list --query eve@example.org',
+      'mail queue list --all --json',
+    ],
     notes: [
       'A mail waits for its next attempt, is being sent, or has failed: it was refused so often that it is not tried again. "mail queue retry" tries it again.',
     ],

@@ -34,7 +34,11 @@ export function register(group: Command, cli: Cli): void {
     notifications.list,
     {
       usage: 'list',
-      examples: ['notifications list --as eve@example.org', 'notifications list --unread'],
+      examples: [
+        'notifications list --as eve@example.org',
+        'notifications list --unread',
+        'notifications list --query "dark mode" --since 30d',
+      ],
       output: {
         columns,
         id,

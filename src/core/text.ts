@@ -3,9 +3,12 @@
  * so that "mob" finds "📱 Mobile app". A name without letters or digits is unchanged.
  */
 export function searchKey(text: string): string {
-  const folded = text.normalize('NFKC').toLowerCase()
-  return folded.replace(/^[^\p{L}\p{N}]+(?=.)/u, '') || folded
+  const key = folded(text)
+  return key.replace(/^[^\p{L}\p{N}]+(?=.)/u, '') || key
 }
+
+/** The text without letter case and compatibility forms. Unlike the key of a name, it has the symbols at its start. */
+export const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 
 /** What can control a terminal or reorder its text: control characters, direction marks, separators of lines. */
 const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu

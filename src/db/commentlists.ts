@@ -1,8 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { asStored } from '../core/ids.js'
 import { flagOf, BESIDE, type CommentFilter } from './comments.js'
-import { pageOf, within, type Order, type Page, type Sorting } from './paging.js'
+import { pageOf, searchPage, within, type Order, type Page, type Sorting } from './paging.js'
 import type { CommentRow, Db } from './tables.js'
 
 /** Which comments of the site. */
@@ -57,28 +56,25 @@ const withNames = (query: ReturnType<typeof filtered>) =>
 export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
 
-/** Comments that a search reads at most; no index finds substrings. */
+/** Comments that a search reads at most. */
 export const MOST_READ = 20_000
-/** Rows per query, so that other requests run in between. */
+/** Texts are long. */
 const BATCH = 50
 
 /** The comments of a page that match. */
-export async function searchSiteComments(
+export const searchSiteComments = (
   db: Db,
   filter: SiteCommentFilter & Sorting,
-  { limit, offset = 0, after }: Page<CommentRow>,
+  page: Page<CommentRow>,
   matches: (comment: SiteComment) => boolean,
-): Promise<SiteComment[]> {
-  const found: SiteComment[] = []
-  for (let read = 0, last = after; read < MOST_READ && found.length < offset + limit; read += BATCH) {
-    const rows = await listSiteComments(db, filter, { limit: BATCH, ...(last && { after: last }) })
-    found.push(...rows.filter(matches))
-    if (rows.length < BATCH) break
-    last = rows.at(-1)
-    await setImmediate()
-  }
-  return found.slice(offset, offset + limit)
-}
+): Promise<SiteComment[]> =>
+  searchPage<SiteComment, CommentRow>(page, {
+    read: (part) => listSiteComments(db, filter, part),
+    at: (row) => row,
+    matches,
+    most: MOST_READ,
+    batch: BATCH,
+  })
 
 /** The comment of a cursor, if it is in this list. */
 export const findSiteComment = (db: Db, filter: SiteCommentFilter, id: string): Promise<SiteComment | undefined> =>

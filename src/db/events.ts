@@ -1,9 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Insertable } from 'kysely'
 import { compiled } from './cache/compiled.js'
 import type { Db, EventRow, Tables } from './tables.js'
 import { lockCommitOrder } from './dialect.js'
-import type { Sorting } from './paging.js'
+import { searchPage, type Sorting } from './paging.js'
 
 /** Rows per insert: both engines limit the parameters of a statement. */
 const MAX_ROWS = 1000
@@ -108,28 +107,26 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     .execute()
 }
 
-/** Events that a search reads at most; no index finds substrings. */
+/** Events that a search reads at most. */
 export const MOST_READ = 100_000
-/** Rows per query, so that other requests run in between. */
-const BATCH = 500
 
 /** The events of a page that match. */
-export async function searchEvents(
+export const searchEvents = (
   db: Db,
   filter: EventFilter,
-  { created, after, limit, offset = 0 }: EventPage,
+  { created, after, ...page }: EventPage,
   matches: (event: NamedEvent) => boolean,
-): Promise<NamedEvent[]> {
-  const found: NamedEvent[] = []
-  for (let read = 0, last = after; read < MOST_READ && found.length < offset + limit; read += BATCH) {
-    const rows = await listEvents(db, filter, { created, after: last, limit: BATCH })
-    found.push(...rows.filter(matches))
-    if (rows.length < BATCH) break
-    last = rows.at(-1)?.id
-    await setImmediate()
-  }
-  return found.slice(offset, offset + limit)
-}
+): Promise<NamedEvent[]> =>
+  searchPage<NamedEvent, number>(
+    { ...page, ...(after !== undefined && { after }) },
+    {
+      read: ({ limit, after: last }) => listEvents(db, filter, { created, after: last, limit }),
+      at: ({ id }) => id,
+      matches,
+      most: MOST_READ,
+      batch: 500,
+    },
+  )
 
 /** How far the clocks of several servers, and the order of events and of their times, may differ. */
 const CLOCKS_DIFFER_MS = 60 * 60 * 1000

@@ -1,4 +1,4 @@
-import { sql, type Insertable, type RawBuilder } from 'kysely'
+import { sql, type Insertable, type RawBuilder, type SqlBool } from 'kysely'
 import { MERGED, SHOWN } from '../core/hidden.js'
 import { isPostgres } from './dialect.js'
 import { byOthers, type Candidate } from './moderationqueue.js'
@@ -48,6 +48,28 @@ export async function itemsOf(db: Db, kind: Candidate['kind'], ids: readonly str
       ? sql<ItemView>`select posts."postId" as id, ${place}, posts."contentMarkdown" as text, posts."createdAt", posts."updatedAt", posts.is_spam as "isSpam", 0 as "isInternal", ${author} from posts ${board} left join users as author on author."userId" = posts."userId" where posts."postId" ${among(db, ids)}`
       : sql<ItemView>`select comments.id, ${place}, comments.body as text, comments.created_at as "createdAt", comments.updated_at as "updatedAt", comments.is_spam as "isSpam", comments.is_internal as "isInternal", ${author} from comments inner join posts on posts."postId" = comments.post_id ${board} left join users as author on author."userId" = comments.author_id where comments.id ${among(db, ids)}`
   return (await query.execute(db)).rows
+}
+
+/** The title and text of posts, and the text of comments, by id. */
+export async function textsOf(
+  db: Db,
+  items: readonly Pick<Candidate, 'kind' | 'id'>[],
+): Promise<Map<string, readonly (string | null)[]>> {
+  const idsOf = (kind: Candidate['kind']) => items.flatMap((item) => (item.kind === kind ? [item.id] : []))
+  const posts = await db
+    .selectFrom('posts')
+    .select(['postId', 'title', 'contentMarkdown'])
+    .where(sql<SqlBool>`"postId" ${among(db, idsOf('post'))}`)
+    .execute()
+  const comments = await db
+    .selectFrom('comments')
+    .select(['id', 'body'])
+    .where(sql<SqlBool>`id ${among(db, idsOf('comment'))}`)
+    .execute()
+  return new Map<string, readonly (string | null)[]>([
+    ...posts.map(({ postId, title, contentMarkdown }) => [postId, [title, contentMarkdown]] as const),
+    ...comments.map(({ id, body }) => [id, [body]] as const),
+  ])
 }
 
 const among = (db: Db, ids: readonly string[]): RawBuilder<unknown> =>

@@ -3,6 +3,7 @@ import { HELD } from '../core/hidden.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
 import type { MailWay } from '../core/notificationways.js'
 import { compiled } from './cache/compiled.js'
+import { searchPage, within, type Period, type Sorting } from './paging.js'
 import type { Db, Tables } from './tables.js'
 
 /** Whose notifications, and what they may read: by now, whatever they could read when they were told. */
@@ -16,7 +17,7 @@ export interface Inbox {
   decides: { posts: boolean; comments: boolean }
 }
 
-interface InboxFilter extends Inbox {
+interface InboxFilter extends Inbox, Period {
   unread: boolean
 }
 
@@ -65,20 +66,31 @@ const filtered = (db: Db, { privatePosts, internal, unread, decides }: InboxFilt
       ]),
     )
 
+/** Notifications that a search reads at most. */
+export const MOST_READ = 10_000
+/** Comments are long. */
+const BATCH = 50
+
 export type NotificationView = Awaited<ReturnType<typeof listNotifications>>[number]
 
-/** Newest first; `after` is the id of the one that the page comes after. */
+interface NotificationPage {
+  limit: number
+  offset?: number | undefined
+  after?: number | undefined
+}
+
+/** `after` is the id of the one that the page comes after. */
 export const listNotifications = (
   db: Db,
-  filter: InboxFilter,
-  { limit, offset, after }: { limit: number; offset: number; after?: number | undefined },
+  filter: InboxFilter & Sorting,
+  { limit, offset = 0, after }: NotificationPage,
 ) =>
   compiled(
     db,
-    named('listNotifications', filter),
-    { userId: filter.userId, limit, offset, ...(after !== undefined && { after }) },
+    named(`listNotifications ${filter.created}`, filter),
+    { userId: filter.userId, limit, offset, after, since: filter.since, until: filter.until },
     (given) =>
-      filtered(db, filter, given.userId)
+      within(filtered(db, filter, given.userId), 'notifications.createdAt', given)
         .leftJoin('users', 'users.userId', 'notifications.actorId')
         .leftJoin('roadmaps', 'roadmaps.id', 'notifications.roadmapId')
         .selectAll('notifications')
@@ -90,11 +102,31 @@ export const listNotifications = (
           'roadmaps.color as roadmapColor',
           'roadmaps.display as roadmapDisplay',
         ])
-        .$if(given.after !== undefined, (query) => query.where('notifications.eventId', '<', given.after ?? 0))
-        .orderBy('notifications.eventId', 'desc')
+        .$if(given.after !== undefined, (query) =>
+          query.where('notifications.eventId', filter.created === 'asc' ? '>' : '<', given.after ?? 0),
+        )
+        .orderBy('notifications.eventId', filter.created)
         .limit(given.limit)
         .offset(given.offset),
     { notifications: [filter.userId] },
+  )
+
+/** The notifications of a page that match. */
+export const searchNotifications = (
+  db: Db,
+  filter: InboxFilter & Sorting,
+  { after, ...page }: NotificationPage,
+  matches: (row: NotificationView) => boolean,
+): Promise<NotificationView[]> =>
+  searchPage<NotificationView, number>(
+    { ...page, ...(after !== undefined && { after }) },
+    {
+      read: (part) => listNotifications(db, filter, part),
+      at: ({ eventId }) => eventId,
+      matches,
+      most: MOST_READ,
+      batch: BATCH,
+    },
   )
 
 /** Counts the unread ones, up to `most`. */

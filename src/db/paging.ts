@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely'
 
 /** Which rows of a list: some after a number of rows, or after one of them. */
@@ -58,6 +59,35 @@ export const within = <DB, TB extends keyof DB, O>(
 /** How many rows come after this one: the contract's `current_page` of a cursor page needs it. */
 export const countAfter = <DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) =>
   following(query, order, row).select(sql<number>`count(*)`.as('count'))
+
+/** How a search walks through a list: no index finds substrings. */
+interface Walk<Row, At> {
+  read(this: void, page: Page<At>): Promise<Row[]>
+  /** Where the rows after this one begin. */
+  at(this: void, row: Row): At
+  matches(this: void, row: Row): boolean
+  /** Rows that are read at most. */
+  most: number
+  /** Rows per query, so that other requests run in between. */
+  batch: number
+}
+
+/** The rows of a page among those of a list that match. */
+export async function searchPage<Row, At>(
+  { limit, offset = 0, after }: Page<At>,
+  { read, at, matches, most, batch }: Walk<Row, At>,
+): Promise<Row[]> {
+  const found: Row[] = []
+  for (let count = 0, last = after; count < most && found.length < offset + limit; count += batch) {
+    const rows = await read({ limit: batch, ...(last !== undefined && { after: last }) })
+    found.push(...rows.filter(matches))
+    const end = rows.at(-1)
+    if (end === undefined || rows.length < batch) break
+    last = at(end)
+    await setImmediate()
+  }
+  return found.slice(offset, offset + limit)
+}
 
 function following<DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) {
   const [column, id] = columnsOf(order)

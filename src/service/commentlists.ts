@@ -1,5 +1,4 @@
 import * as Type from 'typebox'
-import { searchKey } from '../core/text.js'
 import type { Permission } from '../core/permissions.js'
 import {
   findSiteComment,
@@ -19,6 +18,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { authorIdFrom } from './lib/postplaces.js'
 import { fields, someOf } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
+import { textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { visiblePost } from './lib/whichpost.js'
 
@@ -29,11 +29,6 @@ const TEAM = [
   'comment:update:any',
   'comment:delete:any',
 ] as const satisfies Permission[]
-
-const hasText =
-  (text: string) =>
-  ({ body }: Pick<SiteComment, 'body'>): boolean =>
-    searchKey(body).includes(text)
 
 const COMMENTS: Listing<SiteComment> = { row: 'comment', rows: 'Comments', id: 'id', pages: 1000 }
 
@@ -58,12 +53,7 @@ export const listAll = operation({
     ),
     authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
     post_id: Type.Optional(Type.String({ description: 'Only on this post: id, slug or number', names: 'post' })),
-    query: Type.Optional(
-      Type.String({
-        maxLength: 500,
-        description: `Only comments with this text, in any letter case; only the first ${MOST_READ} comments in this order are searched`,
-      }),
-    ),
+    query: textField('comments', { most: MOST_READ }),
     ...periodFields('comments written'),
   }),
   output: Type.Object({
@@ -80,7 +70,7 @@ export const listAll = operation({
     ),
     ...uncountedKeys,
   }),
-  async run(ctx, { visibility, spam, authorId, post_id: post, query = '', created, since, until, ...page }) {
+  async run(ctx, { visibility, spam, authorId, post_id: post, query, created, since, until, ...page }) {
     const { db, actor } = ctx
     const filter: SiteCommentFilter & Sorting = {
       created,
@@ -93,11 +83,13 @@ export const listAll = operation({
       post: post === undefined ? undefined : (await visiblePost(ctx, post)).postId,
       period: periodFrom({ since, until }),
     }
-    const text = searchKey(query.trim())
+    const hasText = textMatcher(query)
     const { rows: activity, keys } = await uncountedPage(COMMENTS, page, {
       find: (after) => findSiteComment(db, filter, after),
       read: (slice) =>
-        text === '' ? listSiteComments(db, filter, slice) : searchSiteComments(db, filter, slice, hasText(text)),
+        hasText
+          ? searchSiteComments(db, filter, slice, ({ body }) => hasText(body))
+          : listSiteComments(db, filter, slice),
       async show(rows) {
         const taken = await takenAmong(ctx, rows)
         return rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({

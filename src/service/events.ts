@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import type { FieldChange } from '../core/details.js'
 import { asStored, isId } from '../core/ids.js'
-import { quoted, searchKey } from '../core/text.js'
+import { quoted } from '../core/text.js'
 import { AppError } from '../core/errors.js'
 import { findComment } from '../db/comments.js'
 import { toldOfPost } from '../db/notifications.js'
@@ -13,6 +13,7 @@ import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing 
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER, findPerson, namingPeople } from './lib/people.js'
 import { counts, countsOf } from './lib/toldcounts.js'
+import { textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const person = (description: string) =>
@@ -71,12 +72,7 @@ export const list = operation({
     ...orderFields('asc', 'Sort by time: asc is oldest first'),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, fromText: true, description: 'Events on a page' }),
     page: Type.Optional({ ...pageFields(EVENTS).page, description: 'Page number, unless after is given (default: 1)' }),
-    query: Type.Optional(
-      Type.String({
-        maxLength: 500,
-        description: `Only events with this text in their action, subject or user names, in any letter case; only the first ${MOST_READ} events in this order are searched`,
-      }),
-    ),
+    query: textField('events', { within: 'action, subject or user names', most: MOST_READ }),
     person: Type.Optional(
       Type.String({
         description: 'Only events by or about this user: e-mail address, user name or id',
@@ -100,7 +96,7 @@ export const list = operation({
     next: nullable('integer', { description: 'Send it as `after` for the next page; null while there are no events' }),
     ...uncountedKeys,
   }),
-  async run(ctx, { after, created, limit, page, query = '', person: who, action, subject, ...period }) {
+  async run(ctx, { after, created, limit, page, query, person: who, action, subject, ...period }) {
     assertOnePlace(page, after === undefined ? undefined : String(after))
     const { db, actor } = ctx
     const filter = {
@@ -111,8 +107,10 @@ export const list = operation({
     }
     const number = after === undefined ? (page ?? 1) : null
     const place = { after, created, limit: limit + 1, offset: ((number ?? 1) - 1) * limit }
-    const text = searchKey(query.trim())
-    const found = await (text === '' ? listEvents(db, filter, place) : searchEvents(db, filter, place, hasText(text)))
+    const hasText = textMatcher(query)
+    const found = await (hasText
+      ? searchEvents(db, filter, place, (event) => hasText(...namesOf(event)))
+      : listEvents(db, filter, place))
     const rows = found.slice(0, limit)
     const page_info = uncountedInfo(
       rows.map(({ id }) => String(id)),
@@ -151,14 +149,13 @@ async function postOf(db: Context['db'], { action, subject_id: id }: NamedEvent)
 }
 
 /** Whether an event has a folded text in what a list shows of it. */
-const hasText =
-  (text: string) =>
-  (event: NamedEvent): boolean => {
-    const { action, subject, subjectName, subjectTitle, personName, actorName } = event
-    return [action, subject ?? subjectName ?? subjectTitle, personName, actorName].some(
-      (each) => each !== null && searchKey(each).includes(text),
-    )
-  }
+/** What an event is searched by. */
+const namesOf = ({ action, subject, subjectName, subjectTitle, personName, actorName }: NamedEvent) => [
+  action,
+  subject ?? subjectName ?? subjectTitle,
+  personName,
+  actorName,
+]
 
 /** The id of a person, also of one whose account was deleted. */
 async function personId(ctx: Context, who: string): Promise<string> {

@@ -28,6 +28,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { assertEmail, authorOf, findPerson, languageField, namingPeople, newUser, PublicUser, userExists } from './lib/people.js' // prettier-ignore
 import { policy, runs } from './lib/policies.js'
 import { fields, inPath, listOf, nullable, oneOf, someOf } from './lib/schemas.js'
+import { MOST_SEARCHED, searched, textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { tooStrong } from './lib/userpolicy.js'
 import { assertAddressAllowed } from './blockeddomains.js'
@@ -92,18 +93,26 @@ export const list = operation({
         names: 'user',
       }),
     ),
+    query: textField('invitations', { within: 'name, user name or address', most: MOST_SEARCHED }),
     ...orderFields('desc'),
     ...pageFields(INVITATIONS),
     ...periodFields('invitations'),
   }),
   output: Type.Object({ invitations: Type.Array(Invitation), ...uncountedKeys }),
-  async run(ctx, { state, user: given, created, since, until, ...page }) {
+  async run(ctx, { state, user: given, query, created, since, until, ...page }) {
     // Nobody has the id that stands for a person who is not found
     const userId = given === undefined ? undefined : ((await findPerson(ctx, given.trim()))?.userId ?? NIL)
     const filter = { states: state, userId, created, now: ctx.now().toISOString(), ...periodFrom({ since, until }) }
+    const hasText = textMatcher(query)
     const { rows: invitations, keys } = await uncountedPage(INVITATIONS, page, {
-      find: async (after) => (isId(after) ? findListedInvitation(ctx.db, filter, asStored(after)) : undefined),
-      read: (slice) => listInvitations(ctx.db, filter, slice),
+      ...searched(
+        {
+          find: async (after) => (isId(after) ? findListedInvitation(ctx.db, filter, asStored(after)) : undefined),
+          read: (slice) => listInvitations(ctx.db, filter, slice),
+        },
+        // Who may not read addresses does not find them either
+        hasText && (({ name, username, email }) => hasText(name, username, can(ctx.actor, 'user:read') ? email : null)),
+      ),
       show: (rows) => shown(ctx, rows),
     })
     return { invitations, ...keys }

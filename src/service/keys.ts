@@ -26,6 +26,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
 import { assertStillSignedIn, personOf } from './lib/sessions.js'
+import { MOST_SEARCHED, searched, textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 /** Keys that a person can have. */
@@ -56,18 +57,25 @@ export const list = operation({
   errors: ['USER_NOT_FOUND'],
   input: fields({
     all: Type.Boolean({ default: false, description: "List everyone's keys; only for the owner" }),
+    query: textField('keys', { within: 'name', most: MOST_SEARCHED }),
     ...orderFields('asc'),
     ...pageFields(KEYS),
     ...periodFields('keys created'),
   }),
   output: Type.Object({ keys: Type.Array(Key), ...uncountedKeys }),
-  async run(ctx, { all, created, since, until, ...page }) {
+  async run(ctx, { all, query, created, since, until, ...page }) {
     if (all) assertOwner('owner', ctx.actor)
     const userId = all ? undefined : await personOf(ctx)
     const filter: KeyFilter & Sorting = { userId, created, ...periodFrom({ since, until }) }
+    const hasText = textMatcher(query)
     const { rows: keys, keys: place } = await uncountedPage(KEYS, page, {
-      find: (after) => findListedKey(ctx.db, filter, after),
-      read: (slice) => listKeys(ctx.db, filter, slice),
+      ...searched(
+        {
+          find: (after) => findListedKey(ctx.db, filter, after),
+          read: (slice) => listKeys(ctx.db, filter, slice),
+        },
+        hasText && (({ name }) => hasText(name)),
+      ),
       show: (rows) => rows.map(toKey),
     })
     return { keys, ...place }

@@ -14,14 +14,15 @@ import {
   type DeliveryFilter,
   type Envelope,
 } from '../db/deliveries.js'
-import type { Sorting } from '../db/paging.js'
+import type { Page, Sorting } from '../db/paging.js'
 import type { Db } from '../db/tables.js'
 import { mail as kind } from '../delivery/mail.js'
 import { momentOf } from '../delivery/queue.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
-import { pageFields, pageOf, type Listing } from './lib/paging.js'
+import { pageFields, pageOf, sourceOf, type Listing } from './lib/paging.js'
 import { fields } from './lib/schemas.js'
+import { allMatching, MOST_SEARCHED, textField, textMatcher } from './lib/textsearch.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 
 // The mails among the deliveries. Their texts have links that sign people in: only who can open the database reads them.
@@ -65,6 +66,7 @@ const MAILS: Listing<Entry> = { row: 'mail', rows: 'Mails', id: 'mailId', size: 
 
 /** What `listQueue` takes. */
 export const queueFields = fields({
+  query: textField('mails', { within: 'recipient or subject', most: MOST_SEARCHED }),
   ...orderFields('desc'),
   ...pageFields(MAILS),
   ...periodFields('mails queued'),
@@ -73,17 +75,23 @@ export const queueFields = fields({
 
 /** Lists queued and failed mails, or all. */
 export async function listQueue({ db, now }: Context, given: unknown) {
-  const { sent, created, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
+  const { sent, query, created, since, until, ...page } = parse(queueFields, given) as Type.Static<typeof queueFields>
   const filter: DeliveryFilter & Sorting = { kind: kind.name, sent, created, ...periodFrom({ since, until }) }
-  const total = await countDeliveries(db, filter)
-  const { rows: mails, keys } = await pageOf<Entry, Mail>(MAILS, page, {
+  const hasText = textMatcher(query)
+  const read = async (slice: Page<Entry>) => (await listDeliveries(db, filter, slice)).map((row) => entryOf(row))
+  const found = hasText && (await allMatching(read, ({ recipient, subject }) => hasText(recipient, subject)))
+  const total = found ? found.length : await countDeliveries(db, filter)
+  const all = {
     total,
-    async find(after) {
+    async find(after: string) {
       const mail = await findDelivery(db, kind.name, after)
       return mail && isWithin(filter, mail.createdAt) ? entryOf(mail) : undefined
     },
-    countAfter: (mail) => deliveriesAfter(db, filter, mail),
-    read: async (slice) => (await listDeliveries(db, filter, slice)).map((row) => entryOf(row)),
+    countAfter: (mail: Entry) => deliveriesAfter(db, filter, mail),
+    read,
+  }
+  const { rows: mails, keys } = await pageOf<Entry, Mail>(MAILS, page, {
+    ...(found ? sourceOf(MAILS, found) : all),
     show: (rows) => rows.map((row) => mailOf(row, now())),
   })
   return { mails, total, ...keys }

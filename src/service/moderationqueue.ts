@@ -1,6 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import * as Type from 'typebox'
 import { HELD } from '../core/hidden.js'
-import { itemsOf, openReports, type ItemView } from '../db/moderation.js'
+import { itemsOf, openReports, textsOf, type ItemView } from '../db/moderation.js'
 import {
   COUNTED,
   countCandidates,
@@ -18,11 +19,12 @@ import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
 import { hourOf, type Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
-import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { pageFields, pageKeys, pageOf, sourceOf, type Listing } from './lib/paging.js'
 import { needs, policy } from './lib/policies.js'
 import { boardIdsFrom } from './lib/postplaces.js'
 import { isHeld } from './lib/postshapes.js'
 import { fields, nullable, someOf } from './lib/schemas.js'
+import { textField, textMatcher } from './lib/textsearch.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { permissionsOf, userPolicy, type Holder } from './lib/userpolicy.js'
 
@@ -136,6 +138,11 @@ export const count = operation({
   },
 })
 
+/** Posts and comments whose texts a search reads at most. */
+const MOST_TEXTS = 2000
+/** Long texts are read in parts, so that other requests run in between. */
+const TEXTS_AT_ONCE = 20
+
 type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
 /** What is shown of one that may not wait at all: then there is no time since when it does. */
 type Shown = Omit<Waiting, 'createdAt'> & { createdAt: string | null }
@@ -162,6 +169,7 @@ export const list = operation({
         names: 'board',
       }),
     ),
+    query: textField('posts and comments', { within: 'title or text', most: MOST_TEXTS }),
     days,
     ...orderFields('desc', 'Sort by time, the reported ones first in either direction'),
     ...periodFields('posts and comments written or edited'),
@@ -172,7 +180,7 @@ export const list = operation({
     total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
     ...pageKeys,
   }),
-  async run(ctx, { reasons, boardId, days: most, created, since, until, ...page }) {
+  async run(ctx, { reasons, boardId, query = '', days: most, created, since, until, ...page }) {
     const period = periodFrom({ since, until })
     const { db, actor } = ctx
     const boards = boardId && (await boardIdsFrom(ctx, boardId))
@@ -182,24 +190,31 @@ export const list = operation({
       since: sinceOf(hourOf(ctx.now()), most),
       ...rightsOf(actor),
     })
-    const waiting = queueOf(
+    const all = queueOf(
       candidates.filter((each) => isWithin(period, each.createdAt) && (boards?.includes(each.boardId) ?? true)),
       created,
     )
-    const placeOf = (item: Waiting) => waiting.indexOf(item) + 1
+    const waiting = query.trim() === '' ? all : await matching(ctx, all, query)
     const { rows: items, keys } = await pageOf(QUEUE, page, {
-      total: waiting.length,
-      find: async (cursor) => waiting.find(({ id }) => id === cursor),
-      countAfter: async (item) => waiting.length - placeOf(item),
-      read: async ({ limit, offset = 0, after: last }) => {
-        const from = last ? placeOf(last) : offset
-        return waiting.slice(from, from + limit)
-      },
+      ...sourceOf(QUEUE, waiting),
       show: (rows) => itemsShown(ctx, rows),
     })
     return { items, total: waiting.length, ...keys }
   },
 })
+
+/** Of those that wait, the ones with a text. */
+async function matching({ db }: Context, waiting: readonly Waiting[], query: string): Promise<Waiting[]> {
+  const hasText = textMatcher(query)
+  const found: Waiting[] = []
+  for (let at = 0; at < Math.min(waiting.length, MOST_TEXTS); at += TEXTS_AT_ONCE) {
+    const part = waiting.slice(at, at + TEXTS_AT_ONCE)
+    const texts = await textsOf(db, part)
+    found.push(...part.filter(({ id }) => hasText?.(...(texts.get(id) ?? []))))
+    await setImmediate()
+  }
+  return found
+}
 
 /** One post or comment, with the reasons for which it waits: none where it does not. */
 export async function itemShown(

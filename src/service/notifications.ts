@@ -1,6 +1,14 @@
 import * as Type from 'typebox'
 import { KINDS } from '../core/notificationkinds.js'
-import { countUnread, listNotifications, markRead, type Inbox, type NotificationView } from '../db/notifications.js'
+import {
+  countUnread,
+  listNotifications,
+  markRead,
+  MOST_READ,
+  searchNotifications,
+  type Inbox,
+  type NotificationView,
+} from '../db/notifications.js'
 import { findMailStop } from '../db/notificationsettings.js'
 import { AppError } from '../core/errors.js'
 import { can } from './lib/access.js'
@@ -12,6 +20,8 @@ import { authorOf, PublicUser } from './lib/people.js'
 import { Place, roadmapOf } from './lib/postshapes.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
+import { textField, textMatcher } from './lib/textsearch.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const Notification = Type.Object({
   id: Type.Integer({ description: 'Number of the event; a later one is greater' }),
@@ -56,6 +66,8 @@ export const list = operation({
   errors: [],
   input: fields({
     unread: Type.Boolean({ default: false, fromText: true, description: 'Only unread ones' }),
+    query: textField('notifications', { within: 'post title or comment', most: MOST_READ }),
+    ...orderFields('desc', 'Sort by time: desc is newest first'),
     after: Type.Optional({ ...number, description: 'The id of the notification that the page comes after' }),
     limit: Type.Integer({
       minimum: 1,
@@ -67,14 +79,21 @@ export const list = operation({
     page: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 1000, fromText: true, description: 'Page number (default: 1)' }),
     ),
+    ...periodFields('notifications'),
   }),
   output: Type.Object({ notifications: Type.Array(Notification), ...uncountedKeys }),
-  async run(ctx, { unread, after, limit, page }) {
+  async run(ctx, { unread, query, created, since, until, after, limit, page }) {
     assertOnePlace(page, after === undefined ? undefined : String(after))
     const number = after === undefined ? (page ?? 1) : null
     const userId = await viewerOf(ctx)
     const slice = { limit: limit + 1, offset: ((number ?? 1) - 1) * limit, after }
-    const found = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread }, slice)
+    const hasText = textMatcher(query)
+    const when = { created, ...periodFrom({ since, until }) }
+    const find = async (filter: Inbox & typeof when & { unread: boolean }) =>
+      hasText
+        ? searchNotifications(ctx.db, filter, slice, ({ title, body }) => hasText(title, body))
+        : listNotifications(ctx.db, filter, slice)
+    const found = userId === null ? [] : await find({ ...inboxOf(ctx, userId), unread, ...when })
     const rows = found.slice(0, limit)
     const page_info = uncountedInfo(
       rows.map(({ eventId }) => String(eventId)),
@@ -100,7 +119,7 @@ export const show = operation({
 })
 
 async function rowOf(ctx: Context, userId: string | null, id: number): Promise<NotificationView> {
-  const [row] = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread: false }, { limit: 1, offset: 0, after: id + 1 }) // prettier-ignore
+  const [row] = userId === null ? [] : await listNotifications(ctx.db, { ...inboxOf(ctx, userId), unread: false, created: 'desc' }, { limit: 1, after: id + 1 }) // prettier-ignore
   if (row?.eventId !== id)
     throw new AppError('NOTIFICATION_NOT_FOUND', `You have no notification ${id}, or may not read it any more.`)
   return row

@@ -21,16 +21,18 @@ import {
   unassignRole,
   updateRole,
 } from '../db/roles.js'
-import type { RoleRow, UserRow } from '../db/tables.js'
+import type { Page, Period, Sorting } from '../db/paging.js'
+import type { Db, RoleRow, UserRow } from '../db/tables.js'
 import { can, type Actor, type Gated } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { hasRolePermission } from './lib/names.js'
 import { operation } from './lib/operation.js'
-import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { alias, pageFields, pageKeys, pageOf, sourceOf, type Listing } from './lib/paging.js'
 import { findPerson } from './lib/people.js'
 import { policy, runs } from './lib/policies.js'
 import { fields, inPath, nullable, oneLine, someOf } from './lib/schemas.js'
+import { allMatching, MOST_SEARCHED, textField, textMatcher } from './lib/textsearch.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
@@ -92,18 +94,21 @@ export const list = operation({
   access: 'role:read',
   cache: 'actor',
   errors: [],
-  input: fields({ ...orderFields('asc'), ...pageFields(ROLES), ...periodFields('roles created') }),
+  input: fields({
+    query: textField('roles', { within: 'name or description', most: MOST_SEARCHED }),
+    ...orderFields('asc'),
+    ...pageFields(ROLES),
+    ...periodFields('roles created'),
+  }),
   output: Type.Object({ roles: Type.Array(ListedRole), results: alias(ListedRole), ...pageKeys }),
-  async run({ db, actor }, { created, since, until, ...page }) {
+  async run({ db, actor }, { query, created, since, until, ...page }) {
     const filter = { created, ...periodFrom({ since, until }) }
+    const hasText = textMatcher(query)
+    const read = (slice: Page<RoleRow>) => listRoles(db, filter, slice)
     const { rows: roles, keys } = await pageOf(ROLES, page, {
-      total: await roleTotal(db, filter),
-      async find(after) {
-        const [role] = isId(after) ? await findRoles(db, after) : []
-        return role && isWithin(filter, role.created_at) ? role : undefined
-      },
-      countAfter: (cursor) => rolesAfter(db, filter, cursor),
-      read: (slice) => listRoles(db, filter, slice),
+      ...(hasText
+        ? sourceOf(ROLES, await allMatching(read, ({ name, description }) => hasText(name, description)))
+        : await allRoles(db, filter)),
       async show(rows) {
         const ids = rows.map(({ id }) => id)
         const [held, people] = [await permissionsOfRoles(db, ids), await peopleOfRoles(db, ids)]
@@ -115,6 +120,16 @@ export const list = operation({
     })
     return { roles, ...keys }
   },
+})
+
+const allRoles = async (db: Db, filter: Period & Sorting) => ({
+  total: await roleTotal(db, filter),
+  async find(after: string) {
+    const [role] = isId(after) ? await findRoles(db, after) : []
+    return role && isWithin(filter, role.created_at) ? role : undefined
+  },
+  countAfter: (cursor: RoleRow) => rolesAfter(db, filter, cursor),
+  read: (slice: Page<RoleRow>) => listRoles(db, filter, slice),
 })
 
 export const permissions = operation({

@@ -10,6 +10,7 @@ import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/pa
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { MAX_SESSIONS, personOf } from './lib/sessions.js'
+import { searched, textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 /** Stands for the session of the request, where an id is expected. */
@@ -36,14 +37,25 @@ export const list = operation({
   access: 'session',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
-  input: fields({ ...orderFields('desc'), ...pageFields(SESSIONS), ...periodFields('sessions that began') }),
+  input: fields({
+    query: textField('sessions', { within: 'browser or address' }),
+    ...orderFields('desc'),
+    ...pageFields(SESSIONS),
+    ...periodFields('sessions that began'),
+  }),
   output: Type.Object({ sessions: Type.Array(Session), ...uncountedKeys }),
-  async run(ctx, { created, since, until, ...page }) {
+  async run(ctx, { query, created, since, until, ...page }) {
     const { db } = ctx
+    const hasText = textMatcher(query)
     const filter = { ...(await openSessions(ctx)), created, ...periodFrom({ since, until }) }
     const { rows: sessions, keys } = await uncountedPage(SESSIONS, page, {
-      find: (after) => findListedSession(db, filter, after),
-      read: (slice) => listSessions(db, filter, slice),
+      ...searched(
+        {
+          find: (after) => findListedSession(db, filter, after),
+          read: (slice) => listSessions(db, filter, slice),
+        },
+        hasText && (({ userAgent, address }) => hasText(userAgent, address)),
+      ),
       show: (rows) => rows.map((row) => toSession(ctx, row)),
     })
     return { sessions, ...keys }

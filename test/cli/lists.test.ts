@@ -151,7 +151,6 @@ it('every list with pages declares its order, or has one of its own and says so'
   const lists = operations.filter(({ input: { properties } }) => 'page' in properties)
   expect(lists.length).toBeGreaterThan(10)
   expect(lists.filter(({ input }) => !('created' in input.properties)).map(({ id }) => id)).toEqual([
-    'notifications.list', // newest first
     'search.find', // the best first
     'posts.merged', // the newest merge first
     'posts.followers', // those whose accounts are oldest first

@@ -325,6 +325,12 @@ describe.each(engines)('notifications on %s', (engine) => {
     expect(next).toMatchObject({ kind: 'status', post: { title: 'Dark mode' }, readAt: null })
     expect(await call(notifications.read, { id: next?.id ?? 0 })).toEqual({ read: 1 })
     expect(await call(notifications.list, { unread: true })).toMatchObject({ notifications: [{ kind: 'update' }] })
+    const kinds = async (input: object) => (await call(notifications.list, input)).notifications.map(({ kind }) => kind)
+    expect(await kinds({ created: 'asc' })).toEqual(['status', 'update'])
+    expect(await kinds({ created: 'asc', limit: 1, after: next?.id ?? 0 })).toEqual(['update'])
+    const time = w.site.clock.now.toISOString()
+    expect([await kinds({ since: time }), await kinds({ until: time })]).toEqual([['update', 'status'], []])
+    expect([await kinds({ query: 'DARK' }), await kinds({ query: 'light' })]).toEqual([['update', 'status'], []])
     const token = w.bea.token
     const shown = await w.site.http(`GET /notifications/${next?.id}`, { token })
     expect(shown.body.notification.readAt).toBe(w.site.clock.now.toISOString())

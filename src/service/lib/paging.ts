@@ -84,6 +84,20 @@ interface Source<Row, Shown, At> {
   show(this: void, rows: Row[]): Shown[] | Promise<Shown[]>
 }
 
+/** The pages of a list that is in memory. */
+export const sourceOf = <Row>(list: Listing<Row>, rows: readonly Row[]) => {
+  const placeOf = (row: Row) => rows.indexOf(row) + 1
+  return {
+    total: rows.length,
+    find: async (after: string) => rows.find((row) => row[list.id] === after),
+    countAfter: async (row: Row) => rows.length - placeOf(row),
+    async read({ limit, offset = 0, after }: { limit: number; offset?: number; after?: Row }) {
+      const from = after ? placeOf(after) : offset
+      return rows.slice(from, from + limit)
+    },
+  }
+}
+
 /** One page of a list, and the keys beside its rows. A page past the end is empty. */
 export async function pageOf<Row, Shown, At = Row>(
   list: Listing<Row>,
