@@ -3,7 +3,7 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import { engines, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
-import { serveSite, visit } from '../support/browser.js'
+import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 
 const at = (engine: Engine) => makeSite(engine, { siteUrl: 'http://localhost' })
 
@@ -119,4 +119,24 @@ it('a half-written comment is there after a reload, and not after it is sent', a
   expect(await page.inputValue('#field-title')).toBe('zebra')
   await page.goto(`${site.url}/posts/new`)
   expect(await page.inputValue('#field-title')).toBe('A draft')
+})
+
+it('without a script, the message about a comment is in sight beside the comment', async () => {
+  const site = await serveSite('sqlite')
+  const owner = await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Dark mode', contentMarkdown: 'A long text.\n\n'.repeat(80) })
+  for (let index = 0; index < 10; index++) await site.call(comments.create, { post_id: post.slug, body: `Comment ${index}` }) // prettier-ignore
+  for (const viewport of [WIDE, NARROW]) {
+    const { page } = await visit({ script: false, viewport })
+    await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
+    await page.goto(`${site.url}/posts/${post.slug}`)
+    await page.locator('textarea[name=body]:visible').fill('The newest')
+    await page.locator('form:has(textarea[name=body]:visible) button:not([formaction]):visible').first().click()
+    const boxOf = (selector: string) => page.locator(selector).first().boundingBox()
+    const [message, comment] = [await boxOf('.flash'), await boxOf('.comment:target > article')]
+    const shows = { y: message?.y, end: (message?.y ?? 0) + (message?.height ?? 0), comment: comment?.y }
+    expect(shows.y).toBe(0)
+    expect(shows.comment).toBeGreaterThanOrEqual(shows.end)
+    expect(shows.comment).toBeLessThan(viewport.height)
+  }
 })
