@@ -28,6 +28,12 @@ export const branches: readonly Branch[] = [
     group: SITE,
     load: () => import('./settings.js'),
   },
+  {
+    name: 'legal',
+    summary: 'Show and change the imprint, the privacy policy and the terms',
+    group: SITE,
+    load: () => import('./legal.js'),
+  },
   { name: 'labs', summary: 'Show and switch experimental features', group: SITE, load: () => import('./labs.js') },
   {
     name: 'open',

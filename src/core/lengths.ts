@@ -13,6 +13,7 @@ export const LENGTHS = {
   purpose: 50,
   notes: 5000,
   setting: 255,
+  legal: 50_000,
 } as const
 
 /** Characters that one character of Markdown may be stored as: a `<` of HTML is `&lt;`. */

@@ -47,6 +47,7 @@ export const CARRIED = [
   'images',
   'imported_rows',
   'invitations',
+  'legal_pages',
   'limits',
   'mail_bounces',
   'mentions',

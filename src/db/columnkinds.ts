@@ -1,6 +1,7 @@
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { IMPORTED_KINDS } from '../core/importedkinds.js'
+import { isLegalPage } from '../core/legal.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
@@ -36,6 +37,11 @@ const imported: Kind = {
   is: 'a kind of what is imported',
   isRequired: true,
   fits: (value) => IMPORTED_KINDS.some((kind) => kind === value),
+}
+const legalPage: Kind = {
+  is: 'a legal page',
+  isRequired: true,
+  fits: (value) => typeof value === 'string' && isLegalPage(value),
 }
 const base64: Kind = {
   is: 'Base64',
@@ -99,6 +105,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   images: { imageId: free, userId: free, mediaType: image, width: pixels, height: pixels, bytes: key, createdAt: time },
   imported_rows: { source: free, kind: imported, sourceId: free, rowId: free },
   invitations: { userId: free, invitedBy: free, createdAt: time, sentAt: time, expiresAt: time, acceptedAt: time },
+  legal_pages: { name: legalPage, updatedAt: time, markdown: free },
   limits: { key: free, points: free, until: time },
   mail_bounces: { userId: free, bounces: key, reason: free, bouncedAt: time, suppressedAt: time },
   mentions: { textId: free, userId: free, postId: free, commentId: free, createdAt: time },

@@ -23,6 +23,7 @@ type LeftOut = 'secret' | 'derived' | 'installation'
  */
 const EXPORTED: { [Table in (typeof CARRIED)[number]]: Exported<keyof Tables[Table] & string> | LeftOut } = {
   settings: { type: 'settings', without: ['secretFingerprint'] },
+  legal_pages: { type: 'legal_page' },
   counters: { type: 'counter', only: ['name', 'post_numbers'] }, // the numbers of deleted posts are not used again
   roles: { type: 'role' },
   role_permissions: { type: 'role_permission' },

@@ -9,6 +9,13 @@ export type Db = Kysely<Tables>
 
 // Columns have the names of the API's fields, so that rows need no mapping. Ids are UUIDs, times ISO 8601, flags 0 or
 // 1.
+export interface LegalPageRow {
+  name: string
+  updatedAt: string
+  /** Never empty. */
+  markdown: string
+}
+
 export interface Tables {
   boards: {
     boardId: string
@@ -344,6 +351,8 @@ export interface Tables {
     headerLinks: Generated<string>
     footerLinks: Generated<string>
   }
+  /** Texts of legal pages. The site has no page without a row. */
+  legal_pages: LegalPageRow
   /** What is to be sent, and what was. The view `outbox` has the mails for servers of earlier versions. */
   deliveries: {
     deliveryId: string

@@ -17,6 +17,7 @@ import * as imports from './imports.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
+import * as legal from './legal.js'
 import type { AnyOperation } from './lib/operation.js'
 import * as mailLinks from './maillinks.js'
 import * as mails from './mails.js'
@@ -217,6 +218,9 @@ export const operations = [
   mails.unsuppress,
   labs.show,
   labs.update,
+  legal.list,
+  legal.show,
+  legal.set,
   settings.blockedDomains,
   settings.setBlockedDomains,
   settings.blockDomains,

@@ -95,6 +95,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'sessions end-all': { args: '--yes' },
   'settings update': { args: '--title Feedback' },
   'settings notifications': { args: '--reply page' },
+  'legal set': { args: 'terms --text Terms' },
   'settings block-domains': { args: 'example.net' },
   'settings unblock-domains': { args: 'example.net' },
   'config set': { args: 'log.level warn' },

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { newId } from '../../src/core/ids.js'
+import { LEGAL_PAGES } from '../../src/core/legal.js'
 import { NOTIFICATION_WAYS, WAYS_OR_DEFAULT } from '../../src/core/notificationways.js'
 import { PERMISSIONS } from '../../src/core/permissions.js'
 import { STATUS_KINDS } from '../../src/core/statuskinds.js'
@@ -211,6 +212,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
   'settings.updateNotifications': ({ draw }) =>
     http('PATCH /settings/notifications', { status: draw(NOTIFICATION_WAYS) }),
   'settings.update': ({ text }) => http('PATCH /settings/site', { title: text }),
+  'legal.set': ({ draw, text }) =>
+    http(`PUT /settings/legal/${draw(LEGAL_PAGES)}`, { markdown: draw([text, text, '']) }),
   'labs.update': switchLabs,
   'labs.update back': switchLabs,
 

@@ -295,7 +295,8 @@ describe.each(engines)('plans on %s', (engine) => {
       for (const input of inputsOf(op)) {
         const [method, path] = op.http.split(' ') as [string, string]
         const other = ['notifications.show', 'events.show'].includes(op.id) ? '1' : 'x'
-        const url = path.replaceAll(/:(\w+)/g, (_, name: string) => paths[name] ?? other)
+        const named = op.id === 'legal.show' ? { name: 'terms' } : paths
+        const url = path.replaceAll(/:(\w+)/g, (_, name: string) => named[name as 'name'] ?? other)
         const query = new URLSearchParams(input).toString()
         const queries = await statementsOf(site, async () => {
           const { status } = await site.http(method === 'GET' ? `GET ${url}?${query}` : `${method} ${url}`, { token: owner, ...(method !== 'GET' && { body: { id: post.postId } }) }) // prettier-ignore

@@ -8,6 +8,7 @@ import * as invitations from '../../src/service/invitations.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
+import * as legal from '../../src/service/legal.js'
 import * as settings from '../../src/service/settings.js'
 import * as views from '../../src/service/views.js'
 import { violationsOf } from '../support/axe.js'
@@ -84,8 +85,14 @@ it.each([
     '/posts/new',
     '/nowhere',
   ]
+  await site.call(legal.set, {
+    name: 'privacy',
+    markdown: `# Data\n\n${columns}\n\n- one\n  - two\n\n|${columns}\n|${'-|'.repeat(20)}\n|${columns}`,
+  })
+  await site.call(legal.set, { name: 'terms', markdown: 'Be kind.' })
   await look(
     ...lists,
+    '/legal/privacy',
     '/login',
     '/join',
     '/password-reset',
@@ -132,7 +139,7 @@ it.each([
   await page.click('.views summary')
   await check('/dashboard/posts refused, with the views open')
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
-  for (const each of ['general', 'domains', 'notifications', 'mail', 'log', 'keys'])
+  for (const each of ['general', 'legal', 'domains', 'notifications', 'mail', 'log', 'keys'])
     await look(`/dashboard/settings/${each}`)
   await look('/dashboard/overview', '/dashboard/settings/backups', '/dashboard/settings/mail?sent=true')
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)

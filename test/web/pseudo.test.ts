@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { claimMailKey } from '../../src/db/notificationsettings.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as legal from '../../src/service/legal.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
@@ -27,7 +28,8 @@ const textsOf = (page: Page): Promise<string[]> =>
       'time, script, style, code, kbd, ins, del, .languages, select[name=language], .sessions > li > span, [data-foreign]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode())
-      if (!node.parentElement?.closest(skipped)) texts.push(node.textContent ?? '')
+      if (!node.parentElement?.closest(skipped))
+        texts.push((node.parentElement?.closest('.sentence') ?? node).textContent ?? '') // one text with links in it
     for (const name of ['aria-label', 'placeholder', 'title', 'alt', 'data-copied', 'data-label'])
       for (const element of document.querySelectorAll(`[${name}]`))
         if (!element.matches('time')) texts.push(element.getAttribute(name) ?? '')
@@ -43,6 +45,8 @@ const TITLE = 'Feedback'
 /** A site whose every text of people is Greek. */
 async function fill(site: ServedSite) {
   await site.call(settings.update, { description: 'Πείτε μας τι λείπει.' })
+  await site.call(legal.set, { name: 'terms', markdown: 'Όροι.' })
+  await site.call(legal.set, { name: 'privacy', markdown: 'Όροι.' })
   const { board } = await site.call(boards.create, { name: 'Ιδέες', display: true })
   await site.call(boards.create, { name: 'Μυστικά', display: false })
   await site.call(roadmaps.create, { name: 'Σχέδια', display: true })
@@ -154,6 +158,7 @@ it.each([
     '/posts/:slug/update': `${at}/update`,
     '/posts/:slug/merge': `${at}/merge`,
     '/posts/:slug/people': `${at}/people`,
+    '/legal/:name': '/legal/terms',
     missing: '/nowhere',
   }
   await look(lists)
@@ -194,7 +199,7 @@ it.each([
       [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,
       [`/dashboard/roadmaps/:url/${each}`]: `/dashboard/roadmaps/${roadmapAt}/${each}`,
     })
-  for (const each of ['general', 'domains', 'notifications', 'mail', 'log', 'backups', 'keys'])
+  for (const each of ['general', 'legal', 'domains', 'notifications', 'mail', 'log', 'backups', 'keys'])
     await look({ [`/dashboard/settings/${each}`]: `/dashboard/settings/${each}` })
   await page.fill('#field-name', 'Κλειδί')
   await page.click('.settings-form button')

@@ -32,6 +32,7 @@ export const TOPIC_NAMES = [
   'board_follows',
   'mail_bounces',
   'settings',
+  'legal_pages',
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
 
@@ -66,6 +67,7 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   board_follows: ['board_follows'],
   mail_bounces: ['mail_bounces'],
   settings: ['settings'],
+  legal_pages: ['legal_pages'],
   counters: ['users', 'boards', 'roadmaps'],
   post_counts: ['posts', 'boards', 'roadmaps'],
 }

@@ -102,6 +102,7 @@ const LOGGED = {
   notification_settings: { ref: 'userId' },
   board_follows: { ref: 'userId' },
   mail_bounces: { ref: 'userId' },
+  legal_pages: { ref: 'name' },
 } as const satisfies Record<Topic, Logged>
 
 interface Computed {

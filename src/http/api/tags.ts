@@ -25,6 +25,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   tags: 'Tags of posts',
   roles: 'Roles, and the permissions that they give',
   settings: 'Settings of the site',
+  legal: 'Imprint, privacy policy and terms of the site',
   labs: 'Experimental features',
   backups: 'Backups of the site, in the folder of the server',
   mails: 'Mails that wait to be sent',

@@ -8,7 +8,7 @@ import { WISH_WORDS, wishOf, type Wish } from './wish.js'
 import { EmailField, KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Field, Form, Hidden, Pending, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
-import { noteTexts, SignupNote } from '../parts/signupnote.js'
+import { Accepted, noteTexts, SignupNote } from '../parts/signupnote.js'
 
 /** Where a form to sign in or up leads, and what it goes on with. */
 const nextOf = (view: View): string | undefined => within(view.form.values.redirect ?? view.query.redirect)
@@ -162,6 +162,7 @@ export const joinPage = page({
           <EmailField view={view} of={service.signup} />
           <NewPasswordField view={view} of={service.signup} label={t('field.password')} />
           <SignupNote view={view} />
+          <Accepted view={view} />
           <Submit>{t('join.send')}</Submit>
         </Form>
         <Other view={view} to="/login" text={t('join.login')} />

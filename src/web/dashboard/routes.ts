@@ -14,6 +14,7 @@ const posts = () => import('./posts.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
+const legal = () => import('./legal.js')
 const settings = () => import('./settings.js')
 const site = () => import('./site.js')
 const notifications = () => import('./notificationsettings.js')
@@ -45,6 +46,7 @@ export const routes = {
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).deleteRoadmap,
     '/dashboard/overview': async () => (await site()).overview,
     '/dashboard/settings/general': async () => (await settings()).general,
+    '/dashboard/settings/legal': async () => (await legal()).legalPages,
     '/dashboard/settings/domains': async () => (await settings()).domains,
     '/dashboard/settings/notifications': async () => (await notifications()).notifications,
     '/dashboard/settings/log': async () => (await events()).log,
@@ -89,6 +91,7 @@ export const routes = {
     '/dashboard/settings/general': async () => (await settings()).saveGeneral,
     '/dashboard/settings/notifications': async () => (await notifications()).save,
     '/dashboard/settings/labs': async () => (await settings()).saveLabs,
+    '/dashboard/settings/legal/:name': async () => (await legal()).save,
     '/dashboard/settings/domains/add': async () => (await settings()).block,
     '/dashboard/settings/domains/remove': async () => (await settings()).unblock,
     '/dashboard/settings/mail/test': async () => (await mails()).test,

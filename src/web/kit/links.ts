@@ -1,3 +1,5 @@
+import type { LegalPage } from '../../core/legal.js'
+
 /** The addresses of pages about rows, without the base path. Nothing else puts a name into a path. */
 export const links = {
   /** `slug` may also be a number or an id; the page leads to its present address. */
@@ -7,6 +9,7 @@ export const links = {
   comment: (slug: string, id: string): string => `${links.post(slug)}/comments/${encodeURIComponent(id)}`,
   board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
+  legal: (name: LegalPage): string => `/legal/${name}`,
   /** Pages of the dashboard. */
   teamPost: (slug: string): string => `/dashboard/posts/${encodeURIComponent(slug)}`,
   person: (username: string): string => `/dashboard/users/${encodeURIComponent(username)}`,

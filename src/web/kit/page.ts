@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact'
 import type { Key, Words } from '../../core/catalogue.js'
 import type { AppError } from '../../core/errors.js'
+import type { LegalPage } from '../../core/legal.js'
 import type { LimitName } from '../../core/limits.js'
 import type { Html, Text } from '../../core/markdown/index.js'
 import type { Permission } from '../../core/permissions.js'
@@ -34,6 +35,8 @@ export interface View extends Addresses {
   settings: Settings
   /** The HTML of what the owner announces. */
   announcement: string | undefined
+  /** The legal pages that the site has. */
+  legal: readonly LegalPage[]
   words: Words
   t: Words['t']
   /** Whether there are only the pages that mails lead to. */

@@ -4,6 +4,7 @@ import { renderToString } from 'preact-render-to-string'
 import { wordsOf, type Words } from '../../core/catalogue.js'
 import { AppError } from '../../core/errors.js'
 import { languageFor } from '../../core/language.js'
+import type { LegalPage } from '../../core/legal.js'
 import { shownLogo } from '../../core/logo.js'
 import { IMAGES } from '../../core/images/address.js'
 import { render, type Html } from '../../core/markdown/index.js'
@@ -13,6 +14,7 @@ import { asAppError, isAnswer, publicError } from '../../http/errors.js'
 import type { Site } from '../../http/lib/site.js'
 import { canNow, isPermitted, notAllowed, refusalTo, visitor, type Actor } from '../../service/lib/access.js'
 import type { Context } from '../../service/lib/context.js'
+import { list as legalPages } from '../../service/legal.js'
 import { execute, refusalOf, type AnyOperation, type KnownCall } from '../../service/lib/operation.js'
 import { actorOf } from '../../service/lib/sessions.js'
 import { count } from '../../service/moderation.js'
@@ -58,6 +60,7 @@ export interface PageRequest {
   waiting?: number
   unread?: number
   isMailStopped?: boolean
+  legal?: readonly LegalPage[]
   /** Until when it may be cached, Unix ms. */
   lasts?: number
   /** The token of the session that began with the request, or got another id. */
@@ -181,6 +184,9 @@ export class Renderer {
         return inBase(html, base)
       },
       refusalOf: (op) => refusalOf(op, context()),
+      get legal() {
+        return request.legal ?? []
+      },
       get waiting() {
         return request.waiting
       },
@@ -240,6 +246,7 @@ export class Renderer {
       this.keep(request.reply, data.outcome)
       return this.end(request, view, data.outcome)
     }
+    await this.#findLegal(request, view)
     if (page.texts) request.html = await view.render(page.texts(view, data))
     await this.#count(request, view)
     await this.findRefusals(request, view, page.forms)
@@ -295,6 +302,12 @@ export class Renderer {
       request.waiting = (await view.call(count, {})).total
   }
 
+  /** Finds the legal pages, which every page links to. */
+  async #findLegal(request: PageRequest, view: View): Promise<void> {
+    if (view.isAlone) return
+    request.legal = (await view.call(legalPages, {})).pages.map(({ name }) => name)
+  }
+
   /** A page that says what was done, where there is no other to say it on. */
   async say(request: PageRequest, view: View, { flash, count }: Said): Promise<FastifyReply> {
     const title = view.t(`flash.${flash}`, { count: count ?? 0 })
@@ -308,6 +321,7 @@ export class Renderer {
     view: View,
     { title, section, children }: Pick<FrameProps, 'title' | 'section' | 'children'>,
   ): Promise<FastifyReply> {
+    await this.#findLegal(request, view)
     await this.#count(request, view)
     const { Layout } = await this.#parts.routes.frame()
     return this.send(request, view, <Layout view={view} title={title} section={section} isUnlisted>{children}</Layout>) // prettier-ignore
@@ -345,6 +359,7 @@ export class Renderer {
       const to = await this.#parts.routes.moved?.(view).catch(() => undefined)
       if (to !== undefined) return this.redirect(reply, to, 301)
     }
+    await this.#findLegal(request, view).catch(() => undefined)
     const page = await this.#parts.routes.error()
     const { Layout } = await this.#parts.routes.frame()
     const html = (
@@ -370,6 +385,7 @@ export class Renderer {
       can: () => false,
       settings: { ...BLANK },
       announcement: undefined,
+      legal: [],
       words,
       t: words.t,
       isAlone: this.#parts.routes.isAlone ?? false,

@@ -5,6 +5,7 @@ import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
 import * as invitations from '../../service/invitations.js'
 import * as keys from '../../service/keys.js'
+import * as legal from '../../service/legal.js'
 import * as mails from '../../service/mails.js'
 import type { AnyOperation } from '../../service/lib/operation.js'
 import * as notifications from '../../service/notificationsettings.js'
@@ -47,6 +48,12 @@ export const SECTIONS = {
     label: 'general.title',
     group: 'settings',
     operations: [settings.update],
+  },
+  legal: {
+    path: '/dashboard/settings/legal',
+    label: 'legal.title',
+    group: 'settings',
+    operations: [legal.set],
   },
   domains: {
     path: '/dashboard/settings/domains',

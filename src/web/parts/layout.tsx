@@ -2,6 +2,7 @@ import { isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { linkIn } from '../../core/links.js'
 import { dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
+import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
 import { PENDING } from '../kit/pending.js'
@@ -80,6 +81,11 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
           )}
           <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
           <OwnLinks lines={settings.footerLinks} />
+          {view.legal.map((name) => (
+            <a href={href(links.legal(name))} aria-current={view.path === links.legal(name) ? 'page' : undefined}>
+              {t(`legal.${name}`)}
+            </a>
+          ))}
           <noscript>{t('layout.utc')}</noscript>
           {view.viewer || isAlone ? null : <Languages view={view} />}
         </footer>

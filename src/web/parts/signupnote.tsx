@@ -1,4 +1,5 @@
 import type { Text } from '../../core/markdown/index.js'
+import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 
 const textOf = (markdown: string): Text => ({ markdown, level: 2 })
@@ -16,3 +17,22 @@ export const SignupNote = ({ view }: { view: View }) =>
       dangerouslySetInnerHTML={{ __html: view.html(textOf(view.settings.signupNote)) }}
     />
   )
+
+/** What people accept by signing up, where the site has it: its terms and its privacy policy. */
+export function Accepted({ view: { t, href, legal } }: { view: View }) {
+  const [terms, privacy] = [legal.includes('terms'), legal.includes('privacy')]
+  if (!terms && !privacy) return null
+  const sentence = t(terms && privacy ? 'join.acceptBoth' : terms ? 'join.acceptTerms' : 'join.acceptPrivacy', {
+    terms: '\0terms\0',
+    privacy: '\0privacy\0',
+  })
+  return (
+    <p class="field sentence">
+      {sentence.split('\0').map((part, index) => {
+        if (index % 2 === 0) return part
+        const name = part === 'terms' ? 'terms' : 'privacy'
+        return <a href={href(links.legal(name))}>{t(`legal.${name}`)}</a>
+      })}
+    </p>
+  )
+}

@@ -1,6 +1,7 @@
 import type { Text } from '../../core/markdown/index.js'
 import * as boards from '../../service/boards.js'
 import * as comments from '../../service/comments.js'
+import * as legal from '../../service/legal.js'
 import * as posts from '../../service/posts.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import { links } from '../kit/links.js'
@@ -146,6 +147,8 @@ export const sitemap: Document = {
     }
     const { roadmaps: stages } = await view.call(roadmaps.list, { limit: PAGE })
     lines.push(...stages.map(({ url }) => line(view, links.roadmap(url))))
+    const { pages: legalPages } = await view.call(legal.list, {})
+    lines.push(...legalPages.map(({ name, updatedAt }) => line(view, links.legal(name), updatedAt)))
     for (let page = 1, pages = 1; page <= pages; page++) {
       const list = await view.call(posts.list, { page, limit: PAGE, votes: false })
       pages = Math.min(list.total_pages, MAX_POSTS / PAGE)

@@ -13,6 +13,7 @@ const search = () => import('./search.js')
 const boards = () => import('./boards.js')
 const roadmaps = () => import('./roadmaps.js')
 const people = () => import('./people.js')
+const legal = () => import('./legal.js')
 const images = () => import('./images.js')
 const votes = () => import('./votes.js')
 
@@ -41,6 +42,7 @@ export const routes = {
     [`${COMMENT}/edit`]: async () => (await comments()).editComment,
     [`${COMMENT}/delete`]: async () => (await comments()).deleteComment,
     [`${COMMENT}/report`]: async () => (await comments()).reportComment,
+    '/legal/:name': async () => (await legal()).legalPage,
     '/setup/welcome': async () => (await site()).welcome,
     '/setup/create-account': async () => (await site()).accountPage,
     '/setup/create-board': async () => (await site()).boardPage,

@@ -1,0 +1,5 @@
+/** The legal pages that a site may have, in their order. */
+export const LEGAL_PAGES = ['imprint', 'privacy', 'terms'] as const
+export type LegalPage = (typeof LEGAL_PAGES)[number]
+
+export const isLegalPage = (name: string): name is LegalPage => (LEGAL_PAGES as readonly string[]).includes(name)
