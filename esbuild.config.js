@@ -196,7 +196,7 @@ async function minifyAssets() {
     target: ['chrome123', 'firefox120', 'safari17.5'], // these know light-dark()
     legalComments: 'none',
   })
-  cpSync('src/web/assets/icon.svg', path.join(outdir, 'web/assets/icon.svg'))
+  for (const name of ['icon.svg', 'icon.png']) cpSync(`src/web/assets/${name}`, path.join(outdir, 'web/assets', name))
 }
 
 /** The licenses of the packages that the program contains ask for it. */

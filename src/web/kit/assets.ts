@@ -16,6 +16,7 @@ interface Asset {
 
 const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',
+  png: 'image/png',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml; charset=utf-8',
 }
@@ -62,9 +63,20 @@ export const dashboardScript = assetOf('dashboard.js')
 /** Loaded where a form is a step of several, orders rows, previews a colour, or is saved as a whole. */
 export const formsScript = assetOf('forms.js')
 export const icon = assetOf('icon.svg')
+/** The same on a square without corners, for home screens, which cut it to their shape. */
+export const squareIcon = assetOf('icon.png')
 
 export const assets = new Map(
-  [style, script, mentionsScript, imagesScript, searchScript, dashboardStyle, dashboardScript, formsScript, icon].map(
-    (asset) => [asset.path, asset],
-  ),
+  [
+    style,
+    script,
+    mentionsScript,
+    imagesScript,
+    searchScript,
+    dashboardStyle,
+    dashboardScript,
+    formsScript,
+    icon,
+    squareIcon,
+  ].map((asset) => [asset.path, asset]),
 )

@@ -11,6 +11,7 @@ import { Empty } from './empty.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { Sections } from './sections.js'
+import { siteIcon } from './siteicon.js'
 import { Unread, Waits } from './waits.js'
 
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
@@ -38,7 +39,10 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         {isUnlisted ? <meta name="robots" content="noindex" /> : null}
-        <link rel="icon" href={settings.icon ?? href(icon.path)} />
+        <link rel="icon" href={settings.logo ?? href(icon.path)} />
+        <link rel="apple-touch-icon" href={siteIcon(view).src} />
+        {isAlone ? null : <link rel="manifest" href={href('/manifest.webmanifest')} />}
+        {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
         {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}
         {accent ? <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} /> : null}

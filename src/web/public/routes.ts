@@ -14,6 +14,7 @@ const boards = () => import('./boards.js')
 const roadmaps = () => import('./roadmaps.js')
 const people = () => import('./people.js')
 const legal = () => import('./legal.js')
+const manifest = () => import('./manifest.js')
 const images = () => import('./images.js')
 const votes = () => import('./votes.js')
 
@@ -83,6 +84,7 @@ export const routes = {
     '/boards/:url/feed.atom': async () => (await feeds()).boardFeed,
     '/posts/:slug/feed.atom': async () => (await feeds()).postFeed,
     '/sitemap.xml': async () => (await feeds()).sitemap,
+    '/manifest.webmanifest': async () => (await manifest()).manifest,
     '/robots.txt': async () => (await feeds()).robots,
   },
   downloads: {
