@@ -36,7 +36,7 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'list',
       examples: ['identities list --server https://feedback.example.org', 'identities list --as eve@example.org'],
-      output: { columns, id, rows: (answer) => answer.identities, list: true },
+      output: { columns, id, rows: (answer) => answer.identities, list: 'identities' },
     },
     cli,
   )

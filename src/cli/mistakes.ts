@@ -3,7 +3,7 @@ import { parseListen } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { didYouMean, likely } from '../core/guesses.js'
 import { counted, quoted } from '../core/text.js'
-import { visibleCommands } from './lib/flags/helptext.js'
+import { isLocal, visibleCommands } from './lib/flags/helptext.js'
 import { missingArguments } from './lib/flags/missing.js'
 import { FALSE_WORDS } from './lib/flags/switchvalues.js'
 import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal/terminal.js'
@@ -161,6 +161,10 @@ function unknownOption(command: Command | undefined, word: string, args: readonl
       `${name} takes no value.`,
       args.flatMap((arg) => (arg !== word ? arg : isOff ? [] : name)),
     )
+  }
+  if (name === '--as' && command && isLocal(command)) {
+    const message = `"${pathOf(command)}" acts as the operator of this machine, and takes no --as.`
+    return new Mistyped(message, args.toSpliced(args.indexOf(word), name === word ? 2 : 1))
   }
   const other = OTHER_OPTIONS.get(name)
   const meant = other !== undefined && names.includes(other) ? other : name.length > 2 ? likely(name, names) : undefined

@@ -43,12 +43,12 @@ export function register(group: Command, cli: Cli): void {
     views.list,
     {
       usage: 'list',
-      examples: ['views list'],
+      examples: ['views list', 'views list --query triage'],
       output: {
         columns,
         id,
         rows: (answer) => answer.views,
-        list: true,
+        list: 'views',
         empty: () => 'You have no views, and nobody shares one.',
       },
     },

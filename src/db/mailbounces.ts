@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import type { Db } from './tables.js'
 
 const personOf = (db: Db, address: string) => db.selectFrom('users').select('userId').where('email', '=', address)
@@ -88,29 +89,18 @@ const stopped = (db: Db) =>
     .select((eb) => eb.ref('mail_bounces.suppressedAt').$notNull().as('suppressedAt'))
     .where('mail_bounces.suppressedAt', 'is not', null)
 
-export const findSuppressed = (db: Db, userId: string): Promise<Suppressed | undefined> =>
-  stopped(db).where('mail_bounces.userId', '=', userId).executeTakeFirst()
+const orderOf = ({ created: direction }: Sorting) =>
+  ({ by: ['suppressedAt', 'userId'], direction, table: 'mail_bounces' }) as const
 
-/** The latest first. */
-export const listSuppressed = (
-  db: Db,
-  { limit, offset = 0, after }: { limit: number; offset?: number; after?: Suppressed },
-): Promise<Suppressed[]> =>
-  stopped(db)
-    .$if(after !== undefined, (query) =>
-      query.where(
-        sql<boolean>`(mail_bounces."suppressedAt", mail_bounces."userId") < (${after?.suppressedAt}, ${after?.userId})`,
-      ),
-    )
-    .orderBy('mail_bounces.suppressedAt', 'desc')
-    .orderBy('mail_bounces.userId', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
+/** The address of a person, if mail to it has stopped, in this period. */
+export const findSuppressed = (db: Db, period: Period, userId: string): Promise<Suppressed | undefined> =>
+  within(stopped(db), 'mail_bounces.suppressedAt', period).where('mail_bounces.userId', '=', userId).executeTakeFirst()
 
-export async function countSuppressed(db: Db): Promise<number> {
-  const { count } = await db
-    .selectFrom('mail_bounces')
+export const listSuppressed = (db: Db, filter: Period & Sorting, page: Page<Suppressed>): Promise<Suppressed[]> =>
+  pageOf(within(stopped(db), 'mail_bounces.suppressedAt', filter), orderOf(filter), page).execute()
+
+export async function countSuppressed(db: Db, period: Period = {}): Promise<number> {
+  const { count } = await within(db.selectFrom('mail_bounces'), 'suppressedAt', period)
     .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('suppressedAt', 'is not', null)
     .executeTakeFirstOrThrow()

@@ -4,10 +4,14 @@ import { endSessions, lockUser, updateUser } from '../db/users.js'
 import { change } from './lib/change.js'
 import { countWays, Identity, identityNotFound, identityPolicy, isLinked, PASSWORD, waysOf } from './lib/identities.js'
 import { operation } from './lib/operation.js'
+import { pageFields, pageKeys, pageOf, sourceOf, type Listing } from './lib/paging.js'
 import { hasPassword } from './lib/passwords.js'
 import { ownUser, userNotFound } from './lib/people.js'
 import { fields, inPath } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+
+/** Without a limit a page has all, as before there were pages. */
+const IDENTITIES: Listing<Identity> = { row: 'way to sign in', rows: 'Ways to sign in', id: 'identityId', size: 1000 }
 
 export const list = operation({
   id: 'identities.list',
@@ -16,10 +20,12 @@ export const list = operation({
   access: 'session',
   sensitive: true,
   errors: ['USER_NOT_FOUND'],
-  input: fields({}),
-  output: Type.Object({ identities: Type.Array(Identity) }),
-  async run(ctx) {
-    return { identities: await waysOf(ctx, await ownUser(ctx)) }
+  input: fields(pageFields(IDENTITIES)),
+  output: Type.Object({ identities: Type.Array(Identity), ...pageKeys }),
+  async run(ctx, page) {
+    const ways = sourceOf(IDENTITIES, await waysOf(ctx, await ownUser(ctx)))
+    const { rows: identities, keys } = await pageOf(IDENTITIES, page, { ...ways, show: (rows) => rows })
+    return { identities, ...keys }
   },
 })
 

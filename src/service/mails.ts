@@ -2,14 +2,17 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { quoted } from '../core/text.js'
 import { countSuppressed, deleteBounces, findSuppressed, listSuppressed } from '../db/mailbounces.js'
+import type { Page } from '../db/paging.js'
 import { findUser } from '../db/users.js'
 import { change } from './lib/change.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
-import { pageFields, pageKeys, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
+import { pageFields, pageKeys, sourceOf, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { userNotFound } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { allMatching, MOST_SEARCHED, textField, textMatcher } from './lib/textsearch.js'
+import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { cancelQueued, listQueue, queueFields, retryQueued } from './mailqueue.js'
 
 // Mails have links that sign people in, so no operation answers with their texts.
@@ -107,15 +110,24 @@ export const suppressed = operation({
   access: 'owner',
   sensitive: true,
   errors: [],
-  input: fields(pageFields(SUPPRESSED)),
+  input: fields({
+    query: textField('addresses', { within: "address or the mail server's words", most: MOST_SEARCHED }),
+    ...orderFields('desc', 'Sort by the time since which no notification is mailed'),
+    ...pageFields(SUPPRESSED),
+    ...periodFields('addresses suppressed'),
+  }),
   output: Type.Object({ suppressed: Type.Array(Suppressed), total_count: Type.Integer(), ...uncountedKeys }),
-  async run({ db }, page) {
+  async run({ db }, { query, created, since, until, ...page }) {
+    const filter = { created, ...periodFrom({ since, until }) }
+    const hasText = textMatcher(query)
+    const read = (slice: Page<Suppressed>) => listSuppressed(db, filter, slice)
+    const found = hasText && (await allMatching(read, ({ email, reason }) => hasText(email, reason)))
+    const all = { find: (after: string) => findSuppressed(db, filter, after), read }
     const { rows, keys } = await uncountedPage(SUPPRESSED, page, {
-      find: (after) => findSuppressed(db, after),
-      read: (slice) => listSuppressed(db, slice),
+      ...(found ? sourceOf(SUPPRESSED, found) : all),
       show: async (found) => found,
     })
-    return { suppressed: rows, total_count: await countSuppressed(db), ...keys }
+    return { suppressed: rows, total_count: found?.length ?? (await countSuppressed(db, filter)), ...keys }
   },
 })
 

@@ -18,14 +18,20 @@ import { refusedBy } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
+import { pageFields, pageKeys, pageOf, sourceOf, type Listing } from './lib/paging.js'
 import { fields, inPath, oneLine } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { textField, textMatcher } from './lib/textsearch.js'
+import { isWithin, periodFields, periodFrom } from './lib/times.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 import { Missing, opened, storedFrom, viewFields, viewGiven, viewPolicy, VIEWERS, without } from './lib/views.js'
 
 /** Views that a person can have, and that all people together can share. */
 const MOST_OWN = 50
 const MOST_SHARED = 200
+
+/** Without a limit a page has all, as before there were pages. */
+const VIEWS: Listing<NamedView> = { row: 'view', rows: 'Views', id: 'viewId', size: MOST_OWN + MOST_SHARED }
 
 export const View = Type.Object({
   viewId: Type.String({ format: 'uuid' }),
@@ -55,11 +61,22 @@ export const list = operation({
   http: 'GET /views 200',
   access: VIEWERS,
   errors: ['USER_NOT_FOUND'],
-  input: fields({}),
-  output: Type.Object({ views: Type.Array(View) }),
-  async run(ctx) {
-    const rows = await listViews(ctx.db, await personOf(ctx))
-    return { views: await Promise.all(rows.map((row) => toView(ctx, row))) }
+  input: fields({
+    query: textField('views', { within: 'name' }),
+    ...pageFields(VIEWS),
+    ...periodFields('views saved'),
+  }),
+  output: Type.Object({ views: Type.Array(View), ...pageKeys }),
+  async run(ctx, { query, since, until, ...page }) {
+    const hasText = textMatcher(query)
+    const period = periodFrom({ since, until })
+    const all = await listViews(ctx.db, await personOf(ctx))
+    const found = all.filter(({ name, createdAt }) => isWithin(period, createdAt) && (hasText?.(name) ?? true))
+    const { rows, keys } = await pageOf(VIEWS, page, {
+      ...sourceOf(VIEWS, found),
+      show: (part) => Promise.all(part.map((row) => toView(ctx, row))),
+    })
+    return { views: rows, ...keys }
   },
 })
 

@@ -27,6 +27,8 @@ const LISTS: readonly (readonly [command: string, rows: string, id: string])[] =
   ['moderate list', 'items', 'id'],
   ['events list --action board.created', 'events', 'id'],
   ['mail queue list', 'mails', 'mailId'],
+  ['mail suppressed list', 'suppressed', 'userId'],
+  ['views list --as ada@example.org', 'views', 'viewId'],
 ]
 
 interface Page {
@@ -77,10 +79,17 @@ async function filled(engine: Engine): Promise<Machine> {
   for (const name of ['eve', ...names]) {
     expect(await run(`users create ${name}@example.org --password-stdin`, { stdin: 'correct horse battery' })).toMatchObject({ code: 0 }) // prettier-ignore
     if (name === 'eve') await run('posts create - --as eve@example.org', lines)
+    await run(`views create ${name} --as ada@example.org`)
     await run(`votes add 1 --as ${name}@example.org`)
     await run(`comments create 1 --body dark${name} --as ${name}@example.org`)
     expect(await run(`keys create ${name}`)).toMatchObject({ code: 0 })
   }
+  const [bouncedAt, people] = [new Date().toISOString(), await db.selectFrom('users').select('userId').execute()]
+  const bounce = { bounces: 3, reason: '550 no', bouncedAt, suppressedAt: bouncedAt }
+  await db
+    .insertInto('mail_bounces')
+    .values(people.map(({ userId }) => ({ ...bounce, userId })))
+    .execute()
   const eve = await db.selectFrom('users').select('userId').where('email', '=', 'eve@example.org').executeTakeFirstOrThrow() // prettier-ignore
   for (const name of names) {
     await queueMail(db, new Date(), { recipient: `${name}@example.org`, subject: 'x', text: '', html: '' })
@@ -125,7 +134,7 @@ describe.each(engines)('every list on %s', (engine) => {
 })
 
 /** Lists that have an order of their own. */
-const UNSORTED = ['roadmaps list', 'tags list']
+const UNSORTED = ['roadmaps list', 'tags list', 'views list --as ada@example.org']
 /** Lists that begin with the oldest row. The others begin with the newest. */
 const OLDEST_FIRST = ['users list', 'roles list', 'keys list']
 
@@ -151,12 +160,13 @@ it('every list with pages declares its order, or has one of its own and says so'
   const lists = operations.filter(({ input: { properties } }) => 'page' in properties)
   expect(lists.length).toBeGreaterThan(10)
   expect(lists.filter(({ input }) => !('created' in input.properties)).map(({ id }) => id)).toEqual([
+    'identities.list',
     'search.find', // the best first
     'posts.merged', // the newest merge first
+    'views.list', // your own, then those that are shared, by name
     'posts.followers', // those whose accounts are oldest first
     'roadmaps.list',
     'tags.list', // by name
-    'mails.suppressed', // the latest first
   ])
   const { run } = await makeMachine('sqlite')
   expect((await run('roadmaps list --help')).stdout).toContain('in their own order')
@@ -210,6 +220,15 @@ it('every list takes the account to act as', async () => {
   const machine = await filled('sqlite')
   for (const [command] of LISTS.filter(([each]) => !/^mail|--as/.test(each)))
     expect([command, await machine.run(`${command} --as eve@example.org --json`)]).toEqual([command, expect.objectContaining({ code: 0 })]) // prettier-ignore
+  for (const [command, fix] of [
+    ['mail queue list --as eve --sent', 'mail queue list --sent'],
+    ['mail queue list --sent --as=eve', 'mail queue list --sent'],
+    ['backup list --as eve', 'backup list'],
+  ] as const) {
+    const { code, stderr } = await machine.run(command)
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`"${command.split(' --')[0]}" acts as the operator of this machine, and takes no --as.`)]) // prettier-ignore
+    expect(stderr).toContain(`feedbackctl ${fix}\n`)
+  }
   const { rows } = await pageOf(machine, 'posts list --mine --as eve@example.org', 'posts')
   expect(rows).toHaveLength(5)
   expect((await pageOf(machine, 'posts list --mine --as a@example.org', 'posts')).rows).toEqual([])

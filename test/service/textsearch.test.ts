@@ -133,6 +133,28 @@ const LISTS: Readonly<Record<string, List>> = {
       each((subject) => queueMail(site.db, site.clock.now, { recipient: 'a@b.co', subject, text: '', html: '' })),
     text: ({ subject }: { subject: string }) => subject,
   },
+  'mails.suppressed': {
+    path: '/mails/suppressed',
+    rows: 'suppressed',
+    async make(world) {
+      await invite(world)
+      const { db, clock } = world.site
+      const row = { bounces: 3, bouncedAt: clock.now.toISOString(), suppressedAt: clock.now.toISOString() }
+      const people = await db.selectFrom('users').select(['userId', 'name']).where('name', 'in', TEXTS).execute()
+      for (const { userId, name: reason } of people)
+        await db
+          .insertInto('mail_bounces')
+          .values({ ...row, userId, reason })
+          .execute()
+    },
+    text: ({ reason }: { reason: string }) => reason,
+  },
+  'views.list': {
+    path: '/views',
+    rows: 'views',
+    make: ({ site, token }) => each((name) => site.http('POST /views', { token, body: { name } })),
+    text: ({ name }: { name: string }) => name,
+  },
   'notifications.list': {
     path: '/notifications',
     rows: 'notifications',
@@ -191,6 +213,22 @@ describe.each(engines)('a text to find on %s', (engine) => {
     expect([textsOf(first)[0], textsOf(after)[0]].toSorted()).toEqual(['50 off', '50% off']) // oxlint-disable-line unicorn/require-array-sort-compare
     expect(textsOf(second)).toEqual(textsOf(after))
     expect([first.total_count ?? 2, first.total ?? 2]).toEqual([2, 2])
+  })
+
+  it.each(Object.entries(LISTS))('%s is in both orders, and has what is of a time', async (id, list) => {
+    const { site, ask, textsOf } = await filled(engine, list)
+    const known = (body: Record<string, never[]>) => textsOf(body).filter((text) => TEXTS.includes(text))
+    const time = site.clock.now.toISOString()
+    const all = known((await ask({ limit: 100, since: time })).body)
+    expect(all.length).toBeGreaterThanOrEqual(TEXTS.length)
+    expect(known((await ask({ limit: 100, until: time })).body)).toEqual([])
+    if (id === 'views.list') return // by name
+    const [oldest, newest] = [await ask({ limit: 100, created: 'asc' }), await ask({ limit: 100, created: 'desc' })]
+    expect(known(oldest.body)).toEqual(known(newest.body).toReversed())
+    const { body } = await ask({ limit: 1, created: 'asc', query: 'off' })
+    const { body: next } = await ask({ limit: 1, created: 'asc', query: 'off', after: body.page_info.end_cursor })
+    const { body: both } = await ask({ limit: 100, created: 'asc', query: 'off' })
+    expect([...textsOf(body), ...textsOf(next)]).toEqual(textsOf(both))
   })
 
   it.each(Object.entries(LISTS))('%s refuses one that is too long or that no database stores', async (_, list) => {

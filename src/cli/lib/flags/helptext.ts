@@ -34,6 +34,9 @@ export const requiredOf = (command: Command): readonly string[] => detailsOf.get
 /** Arguments that a terminal prompts for, and the fields that options can set instead. */
 export const promptedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.prompted ?? {}
 
+/** Whether a command works only on the machine of the site, as its operator. */
+export const isLocal = (command: Command): boolean => detailsOf.get(command)?.local === true
+
 /** The settings that a command takes as options; undefined: all of them. */
 export const settingsOf = (command: Command): readonly Key[] | undefined => detailsOf.get(command)?.own
 
