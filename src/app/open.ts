@@ -20,6 +20,8 @@ export interface App extends Database {
 export interface OpenOptions {
   /** Updates the schema of a PostgreSQL database, over a connection of its own that nothing limits. */
   migrating?: boolean
+  /** Refuses an outdated SQLite database too, instead of updating its schema. */
+  unchanged?: boolean
   /** Of feedbackctl. */
   version?: string
   /** Makes a SQLite database that does not exist, instead of refusing to look at it. */
@@ -40,6 +42,7 @@ export async function openApp(
   config: Config,
   {
     migrating = false,
+    unchanged = false,
     creating = false,
     serving = false,
     version = '',
@@ -60,7 +63,10 @@ export async function openApp(
   const { db } = database
   let isBound = false
   try {
-    const done = await prepareSchema(db, isPostgres(url) ? undefined : () => keepBefore(config, { version }))
+    const done = await prepareSchema(
+      db,
+      isPostgres(url) || unchanged ? undefined : () => keepBefore(config, { version }),
+    )
     if (done) tell(done)
     if (serving) markSite(config)
     if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null

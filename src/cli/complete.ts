@@ -1,7 +1,9 @@
 import type { Command, Option } from 'commander'
+import type { Noun } from '../core/nouns.js'
+import { printableLine } from '../core/text.js'
 import { topics } from './help.js'
 import type { Cli } from './lib/connection/session.js'
-import { wordsOf } from './lib/flags/completed.js'
+import { nounOf, wordsOf } from './lib/flags/completed.js'
 import { visibleCommands } from './lib/flags/helptext.js'
 import { FieldOption } from './lib/flags/options.js'
 
@@ -37,7 +39,7 @@ export async function completions(
   const found = (await wordsAt(program, typed, { cli, current })).filter(
     (each) => each === FILES || each[0].startsWith(current),
   )
-  return found.map(([word, text]) => (text === '' ? `${word}\n` : `${word}\t${oneLine(text)}\n`)).join('')
+  return found.map(([word, text]) => (text === '' ? `${word}\n` : `${word}\t${printableLine(text)}\n`)).join('')
 }
 
 async function typedIn(
@@ -77,11 +79,11 @@ async function wordsAt(
   { command, count, option, ended }: Typed,
   { cli, current }: { cli: Cli; current: string },
 ): Promise<readonly Completion[]> {
-  if (option) return valuesOf(option, cli)
+  if (option) return valuesOf(option, { cli, current })
   const [, flag] = /^(--[^=]+)=/.exec(current) ?? []
   if (flag !== undefined && !ended) {
     const assigned = optionOf(program, command, flag)
-    const values = assigned ? await valuesOf(assigned, cli) : []
+    const values = assigned ? await valuesOf(assigned, { cli, current: current.slice(flag.length + 1) }) : []
     return values.map((each) => (each === FILES ? each : ([`${flag}=${each[0]}`, each[1]] as const)))
   }
   if (current.startsWith('-') && !ended) return optionsOf(program, command).flatMap(flagsOf)
@@ -93,7 +95,14 @@ async function wordsAt(
   const { registeredArguments: known } = command
   const argument = known[count] ?? (known.at(-1)?.variadic ? known.at(-1) : undefined)
   if (argument && /file|folder/.test(argument.name())) return [FILES]
-  return wordsOf(argument).map(bare)
+  const noun = nounOf(argument)
+  return noun ? namesOf(noun, { cli, current }) : wordsOf(argument).map(bare)
+}
+
+/** The names of rows that begin with what was typed. None where the site cannot be read: a shell has no place for errors. */
+async function namesOf(noun: Noun, { cli, current }: { cli: Cli; current: string }): Promise<readonly Completion[]> {
+  const { namesIn } = await import('./completednames.js')
+  return namesIn(cli, noun, current).catch(() => [])
 }
 
 /** The settings are hidden from help, and not here. Other hidden options are older names. */
@@ -104,16 +113,24 @@ function flagsOf(option: Option): Completion[] {
   return [option.long, opposite].flatMap((word) => (word === undefined ? [] : [[word, option.description] as const]))
 }
 
-async function valuesOf(option: Option, cli: Cli): Promise<readonly Completion[]> {
+async function valuesOf(
+  option: Option,
+  { cli, current }: { cli: Cli; current: string },
+): Promise<readonly Completion[]> {
   if (option.long === '--context') {
     const { contexts } = await cli.config({ lenient: true, newFile: true })
     return [...contexts.keys()].map(bare)
   }
   if (/<(file|folder)>$/.test(option.flags)) return [FILES]
+  if (option instanceof FieldOption && option.noun) {
+    // Names of a list are typed after one another
+    const before = current.slice(0, current.lastIndexOf(',') + 1)
+    const names = await namesOf(option.noun, { cli, current: current.slice(before.length) })
+    const listed = before.split(',')
+    return names.flatMap(([name, text]) => (listed.includes(name) ? [] : [[before + name, text] as const]))
+  }
   const words = option.argChoices ?? (option instanceof FieldOption ? option.words : undefined)
   return (words ?? (option.flags.endsWith('<boolean>') ? ['true', 'false'] : [])).map(bare)
 }
 
 const bare = (word: string): Completion => [word, '']
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')

@@ -13,6 +13,7 @@ _feedbackctl() {
     if [[ $word == :files ]]; then
       compopt -o default
     else
+      printf -v word %q "$word"
       COMPREPLY+=("$word")
     fi
   done < <("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
@@ -70,7 +71,7 @@ export function register(command: Command, cli: Cli): void {
       'completion fish > ~/.config/fish/completions/feedbackctl.fish',
     ],
     notes: [
-      'The script completes commands, options and the values that an option can have. In zsh the folder must be in fpath before compinit runs. To try it in this shell: source <(feedbackctl completion bash)',
+      'The script completes commands, options and values, and names of what is on the site: boards, posts by number or slug, people, roles. In zsh the folder must be in fpath before compinit runs. To try it in this shell: source <(feedbackctl completion bash)',
     ],
   })
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))

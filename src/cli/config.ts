@@ -5,7 +5,7 @@ import { keys } from '../core/settings.js'
 import { registerChanges, settingNamed } from './configchanges.js'
 import type { Cli } from './lib/connection/session.js'
 import { setFixes } from './lib/errors/fixes.js'
-import { setWords } from './lib/flags/completed.js'
+import { setCompleted } from './lib/flags/completed.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
@@ -62,7 +62,7 @@ function registerList(group: Command, cli: Cli): void {
 function registerGet(group: Command, cli: Cli): void {
   const command = group.command('get <key>').description('Print the value of a setting, without passwords')
   setFixes(command, { NOT_FOUND: ['config list'] })
-  setWords(command.registeredArguments[0], keys)
+  setCompleted(command.registeredArguments[0], { words: keys })
   explain(withFields(command, ['key', 'value', 'origin']), {
     examples: ['config get site.url', 'config get listen --fields origin'],
   }).action(async (name: string) => {

@@ -7,7 +7,7 @@ import { didYouMean, likely } from '../core/guesses.js'
 import { isSecret, keys, needsRestart, settings, type Key } from '../core/settings.js'
 import { quoted } from '../core/text.js'
 import { settingFlags, type Cli } from './lib/connection/session.js'
-import { setWords } from './lib/flags/completed.js'
+import { setCompleted } from './lib/flags/completed.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
@@ -161,7 +161,7 @@ function registerPath(group: Command, cli: Cli): void {
 
 /** A command whose first argument is the name of a setting. */
 function named(command: Command): Command {
-  setWords(command.registeredArguments[0], keys)
+  setCompleted(command.registeredArguments[0], { words: keys })
   return command
 }
 

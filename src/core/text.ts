@@ -16,6 +16,9 @@ const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 /** Replaces control characters and direction marks by spaces, so that untrusted text cannot control a terminal. */
 export const printable = (text: string): string => text.replaceAll(CONTROLS, ' ')
 
+/** The same, in one line. */
+export const printableLine = (text: string): string => printable(text).replaceAll(/\s+/g, ' ').trim()
+
 /** The same as `printable`, but keeps line breaks. */
 export const printableLines = (text: string): string => text.split(/\r?\n/).map(printable).join('\n')
 

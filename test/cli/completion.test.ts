@@ -1,8 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { NEWEST } from '../../src/db/schema.js'
 import { makeMachine } from '../support/cli.js'
+import { engines } from '../support/site.js'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
@@ -58,6 +62,64 @@ describe('what the words of a command may become', () => {
   })
 })
 
+describe.each(engines)('names of what is on a site, on %s', (engine) => {
+  const made = async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const lines = ["boards create 'Feature ideas' --url ideas", 'boards create Mobile --private', 'roadmaps create Next', "roles create 'Content team'", "posts create 'Dark mode' --board ideas", "posts create 'Export'"] // prettier-ignore
+    for (const line of lines) expect(await machine.run(line)).toMatchObject({ code: 0 })
+    const completed = async (line: string) => {
+      const { code, stdout, stderr } = await machine.run(`__complete -- ${line.replace(/ $/, " ''")}`)
+      expect([code, stderr]).toEqual([0, ''])
+      return stdout.split('\n').filter(Boolean)
+    }
+    return { machine, completed }
+  }
+
+  it('complete arguments and values of options', async () => {
+    const { completed } = await made()
+    expect((await completed('boards show ')).toSorted()).toEqual(['ideas\tFeature ideas', 'mobile\tMobile'])
+    expect(await completed('boards show i')).toEqual(['ideas\tFeature ideas'])
+    expect(await completed('posts list --board=i')).toEqual(['--board=ideas\tFeature ideas'])
+    expect(await completed('posts list --board ideas,')).toEqual(['ideas,mobile\tMobile'])
+    expect(await completed('posts show ')).toEqual(['2\tExport', '1\tDark mode'])
+    expect(await completed('posts delete 2 1')).toEqual(['1\tDark mode'])
+    const [slug = ''] = await completed('posts show dark-m')
+    expect(slug).toMatch(/^dark-mode-[a-z0-9]+\tDark mode$/)
+    expect(await completed(`posts show ${slug.split('\t')[0]?.slice(0, -3)}`)).toEqual([slug])
+    expect(await completed('posts update 1 --roadmap n')).toEqual(['next\tNext'])
+    expect(await completed('roles show C')).toEqual(['Content team'])
+    expect(await completed('users show ')).toHaveLength(1)
+    expect(await completed('keys revoke ')).toEqual([])
+    expect(await completed(`boards show ${'x'.repeat(10_000)}`)).toEqual([])
+  })
+
+  it('are one line each, whatever a title holds', async () => {
+    const { machine, completed } = await made()
+    const db = await connect(machine.databaseUrl)
+    await db.updateTable('posts').set({ title: 'Red \u001B[31m\ttext\nof :files \u202E' }).execute()
+    await db.destroy()
+    expect(await completed('posts show ')).toEqual(['2\tRed [31m text of :files', '1\tRed [31m text of :files'])
+  })
+
+  it('are none where the site has an older schema, which stays as it is', async () => {
+    const { machine, completed } = await made()
+    const db = await connect(machine.databaseUrl)
+    await sql`delete from kysely_migration where name = ${NEWEST}`.execute(db)
+    expect(await completed('boards show ')).toEqual([])
+    const names = await sql<{ name: string }>`select name from kysely_migration where name = ${NEWEST}`.execute(db)
+    await db.destroy()
+    expect(names.rows).toEqual([])
+  })
+})
+
+it('no site is made by completing names', async () => {
+  const machine = await makeMachine('sqlite')
+  expect(await machine.run("__complete -- boards show ''")).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(readdirSync(machine.folder)).toEqual([])
+  expect(await machine.run("__complete -- --server http://127.0.0.1:1 boards show ''")).toMatchObject({ code: 0, stdout: '', stderr: '' }) // prettier-ignore
+})
+
 it('"completion bash" prints a script that bash completes with', async () => {
   const machine = await makeMachine('sqlite')
   const { code, stdout } = await machine.run('completion bash')
@@ -73,6 +135,9 @@ it('"completion bash" prints a script that bash completes with', async () => {
   expect(completed('boards', 'li')).toBe('list\n')
   expect(completed('boards', 'list', '--output', '=', 'js')).toBe('json\njsonl\n')
   expect(completed('boards', 'list', '')).toBe('\n')
+  await machine.setup()
+  await machine.run("roles create 'Content team; ls'")
+  expect(completed('roles', 'show', 'C')).toBe('Content\\ team\\;\\ ls\n')
 })
 
 it('refuses a shell that it has no script for', async () => {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
+import { fieldsOf } from '../../../core/fields.js'
 import { setFixes } from '../errors/fixes.js'
 import { linesNote } from '../flags/columns.js'
+import { setCompleted } from '../flags/completed.js'
 import type { Values } from '../flags/fieldoption.js'
 import { explain } from '../flags/helptext.js'
 import { takeSwitchValues } from '../flags/switches.js'
@@ -21,6 +23,11 @@ export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out
     ? parent.arguments(shown)
     : parent.command(shown, { hidden: view.replaced ?? false }).description(summary)
   for (const option of shape.options) leaf.addOption(option)
+  const all = fieldsOf(op.input)
+  for (const [index, name] of shape.positional.entries()) {
+    const noun = all.find((field) => field.name === name)?.names
+    if (noun) setCompleted(leaf.registeredArguments[index], { noun })
+  }
   declareFlags(leaf, view, shape)
   if (view.fixes) setFixes(leaf, view.fixes)
   takeSwitchValues(leaf)

@@ -38,6 +38,8 @@ export interface Cli {
 
 interface ConnectOptions {
   dryRun?: boolean
+  /** Refuses a local database with an older schema, instead of updating it. */
+  unchanged?: boolean
   creating?: boolean
   as?: string | undefined
 }
@@ -79,13 +81,13 @@ export function session(terminal: Terminal, program: Command): Cli {
     terminal,
     config,
     open,
-    async connect({ as, creating = false, ...options } = {}) {
+    async connect({ as, creating = false, unchanged = false, ...options } = {}) {
       const settings = await config()
       const server = settings.get('server')
       if (server === undefined)
         return Promise.all([import('../../../app/call.js'), import('./names.js')]).then(
           async ([{ localCall }, { withNames }]) =>
-            withNames(localCall(await open({ creating, trace: traceOf() }), { ...options, as })),
+            withNames(localCall(await open({ creating, unchanged, trace: traceOf() }), { ...options, as })),
         )
       if (as !== undefined)
         throw new AppError(

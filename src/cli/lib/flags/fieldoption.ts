@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import type { Noun } from '../../../core/nouns.js'
 
 /** The values of the fields of an operation, by name. */
 export type Values = Record<string, unknown>
@@ -15,6 +16,8 @@ export class FieldOption extends Option {
   opposite?: string
   /** The values that it can have. The operation checks them. */
   words?: readonly string[]
+  /** The noun whose rows its values name. */
+  noun?: Noun
 
   constructor(
     flags: string,

@@ -71,6 +71,7 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
     field.name,
   )
   if (field.choices) option.words = field.choices.map(String)
+  if (field.names) option.noun = field.names
   if (field.name === 'days') option.argParser((value) => wholeOf(value, 'd') ?? value) // 30, 30d or 4w
   if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
   if (field.type === 'array')
