@@ -33,6 +33,8 @@ declare module 'fastify' {
     op?: string
     /** What it belongs to, for the metrics; the JSON API by default. */
     part?: Part
+    /** Its address changes with its content, so it has no ETag. */
+    isImmutable?: true
     /** Without it, responses are never cached. */
     cache?: CacheDeclaration
     /** Bypasses the queue of `Turns`, for handlers that take almost no time. Matches the exact path without a query. */
@@ -77,6 +79,7 @@ export function conventions(
     if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
     const finish = (bytes: Buffer, tag: string) => {
       server.connections.produce(bytes.length)
+      if (request.routeOptions.config.isImmutable) return hand(bytes)
       reply.header('etag', tag)
       if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
       const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method)

@@ -9,7 +9,7 @@ const KEPT = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'ac
 export function serveFiles(server: FastifyInstance): void {
   server.get<{ Params: { name: string } }>(
     '/assets/:name',
-    { config: { op: 'asset', part: 'file' } },
+    { config: { op: 'asset', part: 'file', isImmutable: true } },
     async (request, reply) => {
       const { assets } = await import('./assets.js')
       const asset = assets.get(`/assets/${request.params.name}`)
@@ -22,7 +22,7 @@ export function serveFiles(server: FastifyInstance): void {
   )
   server.get<{ Params: { hex: string } }>(
     '/assets/accent/:hex.css',
-    { config: { op: 'asset', part: 'file' } },
+    { config: { op: 'asset', part: 'file', isImmutable: true } },
     async (request, reply) => {
       const { hex } = request.params
       if (!isColor(hex)) throw new AppError('NOT_FOUND', 'There is no such file.')
