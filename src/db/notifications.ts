@@ -66,8 +66,8 @@ const filtered = (db: Db, { privatePosts, internal, unread, decides }: InboxFilt
       ]),
     )
 
-/** Notifications that a search reads at most. */
-export const MOST_READ = 10_000
+/** Notifications that a search reads at most: anybody with an account may search. */
+export const MOST_READ = 1000
 /** Comments are long. */
 const BATCH = 50
 

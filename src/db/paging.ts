@@ -72,21 +72,25 @@ interface Walk<Row, At> {
   batch: number
 }
 
-/** The rows of a page among those of a list that match. */
+/** The rows of a page among those of a list that match. It keeps no rows but these. */
 export async function searchPage<Row, At>(
   { limit, offset = 0, after }: Page<At>,
   { read, at, matches, most, batch }: Walk<Row, At>,
 ): Promise<Row[]> {
   const found: Row[] = []
-  for (let count = 0, last = after; count < most && found.length < offset + limit; count += batch) {
+  let skipped = 0
+  for (let count = 0, last = after; count < most && found.length < limit; count += batch) {
     const rows = await read({ limit: batch, ...(last !== undefined && { after: last }) })
-    found.push(...rows.filter(matches))
+    const matching = rows.filter(matches)
+    const before = Math.min(offset - skipped, matching.length)
+    skipped += before
+    found.push(...matching.slice(before))
     const end = rows.at(-1)
     if (end === undefined || rows.length < batch) break
     last = at(end)
     await setImmediate()
   }
-  return found.slice(offset, offset + limit)
+  return found.slice(0, limit)
 }
 
 function following<DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) {

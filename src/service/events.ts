@@ -148,7 +148,6 @@ async function postOf(db: Context['db'], { action, subject_id: id }: NamedEvent)
   return action.startsWith('comment.') ? (await findComment(db, id))?.post_id : undefined
 }
 
-/** Whether an event has a folded text in what a list shows of it. */
 /** What an event is searched by. */
 const namesOf = ({ action, subject, subjectName, subjectTitle, personName, actorName }: NamedEvent) => [
   action,

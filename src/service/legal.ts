@@ -77,7 +77,9 @@ export const set = operation({
     const text = withoutImages('markdown', markdown)
     return change(ctx, async ({ db, record }) => {
       const { title } = await lockSettings(db) // a page that is not there yet has no row to lock
-      assertVersion(seen, changeable(await findLegalPage(db, page)))
+      const before = await findLegalPage(db, page)
+      assertVersion(seen, changeable(before))
+      if (text === (before?.markdown ?? null)) return { page: toPage(page, before) }
       const row = text === null ? undefined : { name: page, updatedAt: ctx.now().toISOString(), markdown: text }
       await (row ? putLegalPage(db, row) : deleteLegalPage(db, page))
       record('site.updated', 'site', title, undefined, [changeOf(page, null, row ? 'edited' : 'removed')])

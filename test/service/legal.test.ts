@@ -10,12 +10,13 @@ describe.each(engines)('legal pages on %s', (engine) => {
     const set = (name: string, body: object) => site.http(`PUT /settings/legal/${name}`, { token, body })
     const updatedAt = site.clock.now.toISOString()
     await set('terms', { markdown: 'Be kind.' })
+    await set('terms', { markdown: 'Be kind. ' })
     const { status, body } = await set('imprint', { markdown: '  # Ada\n\nBerlin\u0007\n' })
     expect([status, body]).toEqual([200, { page: { name: 'imprint', markdown: '# Ada\n\nBerlin', updatedAt } }])
     expect((await site.http('GET /settings/legal')).body).toEqual({ pages: [{ name: 'imprint', updatedAt }, { name: 'terms', updatedAt }] }) // prettier-ignore
     expect((await site.http('GET /settings/legal/terms')).body.page.markdown).toBe('Be kind.')
     await set('terms', { markdown: ' ' })
-    await set('imprint', { markdown: null })
+    for (const markdown of [null, '']) await set('imprint', { markdown }) // the second changes nothing
     expect((await site.http('GET /settings/legal')).body).toEqual({ pages: [] })
     expect((await site.http('GET /settings/legal/terms')).body.page).toEqual({ name: 'terms', markdown: null, updatedAt: null }) // prettier-ignore
     const { events } = await site.call(log.list, { limit: 4, created: 'desc' })
