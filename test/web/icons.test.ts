@@ -38,7 +38,7 @@ it('a site without a logo is installed with its title and the icon of the progra
 it('the logo is the icon where this host serves it, and no other host is asked', async () => {
   const { site, head, manifest } = await open()
   await site.call(settings.update, { logo: SITE + IMAGE, accentColor: 'FfEe00' })
-  expect(await manifest()).toMatchObject({ theme_color: '#ffee00', icons: [{ src: `/board${IMAGE}`, type: 'image/webp', sizes: '64x48' }] }) // prettier-ignore
+  expect(await manifest()).toMatchObject({ theme_color: '#ffee00', icons: [{ src: `/board${IMAGE}`, type: 'image/webp', sizes: '64x48' }, { type: 'image/svg+xml' }] }) // prettier-ignore
   expect(await head()).toContain(`<link rel="icon" href="${SITE}${IMAGE}"/><link rel="apple-touch-icon" href="/board${IMAGE}"/>`) // prettier-ignore
   expect(await head()).toContain('<meta name="theme-color" content="#ffee00"/>')
   for (const logo of [`https://cdn.example.com${IMAGE}`, `${SITE}/logo.png`, `https://feedback.example.org${IMAGE}`]) {

@@ -21,12 +21,8 @@ export const manifest: Document = {
       theme_color: isColor(settings.accentColor) ? `#${settings.accentColor.toLowerCase()}` : undefined,
       icons: [
         own,
-        ...(isOurs
-          ? [
-              { ...own, purpose: 'maskable' },
-              { src: href(icon.path), type: 'image/svg+xml', sizes: 'any' },
-            ]
-          : []),
+        ...(isOurs ? [{ ...own, purpose: 'maskable' }] : []),
+        { src: href(icon.path), type: 'image/svg+xml', sizes: 'any' }, // also beside a logo, which may be deleted
       ],
     })}\n`
   },
