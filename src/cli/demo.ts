@@ -17,7 +17,7 @@ import { setFixes } from './lib/errors/fixes.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { untilStopped } from './lib/server/shutdown.js'
-import { say, write } from './lib/terminal/terminal.js'
+import { say, tell, write } from './lib/terminal/terminal.js'
 import { columns } from './postcolumns.js'
 import { version } from './version.js'
 
@@ -63,6 +63,11 @@ export function register(command: Command, cli: Cli): void {
           { level: 'warn', stream: cli.terminal.stderr },
         )
         await show(cli, flags, { app, url, file })
+        if (!['127.0.0.1', '::1', 'localhost'].includes(host) && !host.startsWith('127.'))
+          tell(
+            cli.terminal,
+            `Warning: whoever can reach ${host} can sign in as the owner: everybody knows the password.`,
+          )
         if (!flags.once) {
           say(cli.terminal, '\nServing until Ctrl-C, which also removes the site.')
           await stopped
