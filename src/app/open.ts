@@ -6,7 +6,7 @@ import type { MailSettings } from '../mail/transport.js'
 import { assertDatabaseKept, assertSiteThere, markSite } from '../marker.js'
 import { hasSecret, lazySecrets } from '../secret.js'
 import type { Context } from '../service/lib/context.js'
-import { isPrepared, keepBefore, migrateDatabase, prepareSchema, type Migrated } from './schema.js'
+import { assertCurrent, isPrepared, keepBefore, migrateDatabase, prepareSchema, type Migrated } from './schema.js'
 
 export { markSite } from '../marker.js'
 
@@ -20,8 +20,8 @@ export interface App extends Database {
 export interface OpenOptions {
   /** Updates the schema of a PostgreSQL database, over a connection of its own that nothing limits. */
   migrating?: boolean
-  /** Refuses an outdated SQLite database too, instead of updating its schema. */
-  unchanged?: boolean
+  /** Changes nothing, and waits for PostgreSQL these milliseconds at most: an outdated SQLite database is refused too. */
+  glance?: number | undefined
   /** Of feedbackctl. */
   version?: string
   /** Makes a SQLite database that does not exist, instead of refusing to look at it. */
@@ -42,7 +42,7 @@ export async function openApp(
   config: Config,
   {
     migrating = false,
-    unchanged = false,
+    glance,
     creating = false,
     serving = false,
     version = '',
@@ -58,16 +58,15 @@ export async function openApp(
   const database = await openDatabase(url, {
     prepare: isPrepared(config),
     trace,
-    timeout: serving ? secondsOf(config.get('database.timeout') ?? '5s') * 1000 : undefined,
+    timeout: serving ? secondsOf(config.get('database.timeout') ?? '5s') * 1000 : glance,
   })
   const { db } = database
   let isBound = false
   try {
-    const done = await prepareSchema(
-      db,
-      isPostgres(url) || unchanged ? undefined : () => keepBefore(config, { version }),
-    )
-    if (done) tell(done)
+    if (glance === undefined) {
+      const done = await prepareSchema(db, isPostgres(url) ? undefined : () => keepBefore(config, { version }))
+      if (done) tell(done)
+    } else await assertCurrent(db)
     if (serving) markSite(config)
     if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null
   } catch (error) {

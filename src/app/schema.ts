@@ -38,6 +38,14 @@ export async function prepareSchema(
   return upgrade(db, keep)
 }
 
+/** Throws where the schema is not that of this program. It changes nothing. */
+export async function assertCurrent(db: Db): Promise<void> {
+  const state = await schemaState(db)
+  if (state === 'newer') throw newer()
+  if (state === 'outdated')
+    throw new AppError('DATABASE_OUTDATED', 'The database has an older schema. Run "feedbackctl migrate".')
+}
+
 /** Returns no copy if another process has migrated first: that one reports it. */
 async function upgrade(db: Db, keep: () => Promise<string | undefined>): Promise<Migrated> {
   const kept = await keep()

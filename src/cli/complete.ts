@@ -32,14 +32,30 @@ export async function completions(
   given: readonly string[],
   { cli, fill }: { cli: Cli; fill(this: void, branch: Command): Promise<void> },
 ): Promise<string> {
-  // bash makes three words of --output=json
-  const words = given.filter((word, index) => word !== '=' || index === 0)
+  const words = joined(given)
   const current = given.at(-1) === '=' ? '' : (words.pop() ?? '')
   const typed = await typedIn(program, words, fill)
   const found = (await wordsAt(program, typed, { cli, current })).filter(
     (each) => each === FILES || each[0].startsWith(current),
   )
   return found.map(([word, text]) => (text === '' ? `${word}\n` : `${word}\t${printableLine(text)}\n`)).join('')
+}
+
+/** The words as they were typed: bash makes three words of `--output=json`, and five of `http://localhost:8000`. */
+function joined(given: readonly string[]): string[] {
+  const words: string[] = []
+  for (const [index, word] of given.entries()) {
+    const last = words.at(-1)
+    if (last !== undefined && (word === ':' || (given[index - 1] === ':' && index > 1)))
+      words[words.length - 1] = last + word
+    else if (word !== '=' || index === 0) words.push(word)
+  }
+  return words
+}
+
+/** Takes a setting that stands on the line, such as --server: names come from the site that the command is for. */
+function take(program: Command, option: Option | undefined, value: string): void {
+  if (option && program.options.includes(option)) program.setOptionValueWithSource(option.attributeName(), value, 'cli')
 }
 
 async function typedIn(
@@ -49,10 +65,15 @@ async function typedIn(
 ): Promise<Typed> {
   const typed: Typed = { command: program, count: 0, option: undefined, ended: false }
   for (const word of words) {
-    if (typed.option) typed.option = undefined
-    else if (word === '--') typed.ended = true
-    else if (!typed.ended && word.startsWith('-')) typed.option = optionOf(program, typed.command, word)
-    else {
+    if (typed.option) {
+      take(program, typed.option, word)
+      typed.option = undefined
+    } else if (word === '--') typed.ended = true
+    else if (!typed.ended && word.startsWith('-')) {
+      const [, flag, value] = /^(--[^=]+)=([^]*)$/.exec(word) ?? []
+      if (flag !== undefined && value !== undefined) take(program, optionOf(program, typed.command, flag), value)
+      else typed.option = optionOf(program, typed.command, word)
+    } else {
       const next = typed.command.commands.find((each) => each.name() === word || each.aliases().includes(word))
       if (!next) typed.count++
       else {

@@ -7,7 +7,7 @@ import type { Cli } from './lib/connection/session.js'
 type Named = readonly [name: string, title: string]
 type Find = (call: Call, begin: string) => Promise<Named[]>
 
-/** Names offered at once. */
+/** Names offered at once: the newest. */
 const MOST = 50
 
 /** By number where nothing or digits are typed, newest first; else by slug, also of older posts. */
@@ -67,12 +67,12 @@ const FIND: Readonly<Record<Noun, Find | undefined>> = {
 
 /**
  * The names of rows that begin with a text, and their titles. It changes nothing: a database that does not exist is not
- * made, and an outdated one is not updated. Throws where the site cannot be read.
+ * made, and an outdated one is not updated. Throws where the site cannot be read within a second.
  */
 export async function namesIn(cli: Cli, noun: Noun, begin: string): Promise<Named[]> {
   const find = FIND[noun]
   if (!find) return []
-  const call = await cli.connect({ unchanged: true })
+  const call = await cli.connect({ glance: true })
   // A name with a control character cannot be typed
   return (await find(call, begin)).filter(([name]) => name.startsWith(begin) && name === printableLine(name))
 }

@@ -8,15 +8,16 @@ import { write } from './lib/terminal/terminal.js'
 const BASH = `# bash completion for feedbackctl
 _feedbackctl() {
   local word text
+  local -a words=("\${COMP_WORDS[@]:1:COMP_CWORD}")
   COMPREPLY=()
   while IFS=$'\\t' read -r word text; do
     if [[ $word == :files ]]; then
       compopt -o default
     else
-      printf -v word %q "$word"
+      [[ $word == *[^A-Za-z0-9_.,:@%/+=-]* ]] && printf -v word %q "$word"
       COMPREPLY+=("$word")
     fi
-  done < <("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <("\${COMP_WORDS[0]}" __complete -- "\${words[@]//\\\\/}" 2>/dev/null)
 }
 complete -F _feedbackctl feedbackctl
 `
@@ -25,7 +26,7 @@ const ZSH = `#compdef feedbackctl
 _feedbackctl() {
   local line
   local -a lines found
-  lines=("\${(@f)$("\${words[1]}" __complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  lines=("\${(@f)$("\${words[1]}" __complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
   for line in "\${lines[@]}"; do
     if [[ $line == :files ]]; then
       _files

@@ -10,6 +10,8 @@ export interface Remote {
   server: string
   token?: string | undefined
   dryRun?: boolean
+  /** How many milliseconds the server may send nothing; default: 30 seconds. */
+  timeout?: number | undefined
   /** Told of every request, with the status of the answer, and of the milliseconds it took. */
   trace?: ((request: string, ms: number) => void) | undefined
   /** Whether the token is one that `login` saved. */
@@ -19,7 +21,7 @@ export interface Remote {
 }
 
 /** Calls operations of a feedbackctl server over HTTP. An error response becomes the AppError that the server threw. */
-export const remote = ({ server, token, dryRun = false, isSaved = false, onRefused, trace }: Remote): Call => {
+export const remote = ({ server, token, dryRun = false, isSaved = false, timeout, onRefused, trace }: Remote): Call => {
   // `serve` and `demo` print the URL with the API root.
   const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
@@ -45,7 +47,7 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
     const start = performance.now()
     const tell = (result: string | number) =>
       trace?.(`${method} ${redactedUrl(url.href)} ${result}`, performance.now() - start)
-    const response = await send(url, { method, headers }, body).catch((error: unknown) => {
+    const response = await send(url, { method, headers, timeout }, body).catch((error: unknown) => {
       tell('failed')
       throw error
     })
@@ -54,7 +56,7 @@ export const remote = ({ server, token, dryRun = false, isSaved = false, onRefus
       tell(status)
       return bodyFrom(url, response) as never
     }
-    const received = await read(url, response).catch((error: unknown) => {
+    const received = await read(url, response, timeout).catch((error: unknown) => {
       tell('failed')
       throw error
     })

@@ -28,10 +28,13 @@ export interface Answer extends Pick<Response, 'status' | 'type' | 'refusal'> {
 /** Sends a request. A redirect is an error, as the token is for this server only. */
 export async function send(
   url: URL,
-  options: { method: string; headers: OutgoingHttpHeaders & { 'user-agent': string } },
+  {
+    timeout = TIMEOUT_MS,
+    ...options
+  }: { method: string; headers: OutgoingHttpHeaders & { 'user-agent': string }; timeout?: number | undefined },
   body: string | AsyncIterable<Uint8Array> | undefined,
 ): Promise<Response> {
-  const response = await openHttp(url, { ...options, body, timeout: TIMEOUT_MS }).catch((error: unknown) => {
+  const response = await openHttp(url, { ...options, body, timeout }).catch((error: unknown) => {
     throw unreachable(url, error)
   })
   const { statusCode: status = 0, headers: received } = response
@@ -45,8 +48,8 @@ export async function send(
 }
 
 /** Reads a body to its end. */
-export async function read(url: URL, { body, ...response }: Response): Promise<Answer> {
-  const reading = { timeout: TIMEOUT_MS, maxBytes: MAX_BYTES, beyond: 'fail' } as const
+export async function read(url: URL, { body, ...response }: Response, timeout = TIMEOUT_MS): Promise<Answer> {
+  const reading = { timeout, maxBytes: MAX_BYTES, beyond: 'fail' } as const
   const whole = await readBody(body, reading).catch((error: unknown) => {
     throw unreachable(url, error)
   })

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { NEWEST } from '../../src/db/schema.js'
 import { makeMachine } from '../support/cli.js'
-import { engines } from '../support/site.js'
+import { cleanup, engines } from '../support/site.js'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
@@ -113,6 +115,47 @@ describe.each(engines)('names of what is on a site, on %s', (engine) => {
   })
 })
 
+it('names come from the site that the line is for', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('boards create Ideas')
+  const completed = async (line: string) => (await machine.run(`__complete -- ${line} boards show ''`)).stdout
+  expect(await completed('')).toBe('ideas\tIdeas\n')
+  const other = path.join(machine.folder, 'other')
+  for (const line of [
+    `--data-dir ${other}`,
+    `--data-dir=${other}`,
+    `--data-dir = ${other}`,
+    '--server http://127.0.0.1:1',
+    '--server http : //127.0.0.1 : 1',
+    '--context prod',
+  ])
+    // prettier-ignore
+    expect([line, await completed(line)]).toEqual([line, ''])
+  await machine.run(`setup --email b@example.org --name B --title B --password-stdin --no-board --site-url http://127.0.0.1:9 --mail-url folder:${other} --data-dir ${other}`, { stdin: 'correct horse battery' }) // prettier-ignore
+  expect(await machine.run(`boards create Bugs --data-dir ${other}`)).toMatchObject({ code: 0 })
+  expect(await completed(`--data-dir ${other}`)).toBe('bugs\tBugs\n')
+  const { child, says } = machine.start('serve')
+  const [, url = ''] = await says(/listening on (http:\S+?)"/)
+  const { hostname, port } = new URL(url)
+  for (const line of [`--server ${url}`, `--server http : //${hostname} : ${port}`])
+    expect([line, await completed(`--data-dir ${other} ${line}`)]).toEqual([line, 'ideas\tIdeas\n'])
+  child.kill()
+})
+
+it('a server that does not answer has no names, and a Tab does not wait for it', async () => {
+  const machine = await makeMachine('sqlite')
+  const silent = createServer().listen(0, '127.0.0.1')
+  cleanup(() => void silent.close())
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const server = `--server http://127.0.0.1:${port}`
+  const { child } = machine.start(`boards list ${server}`) // which waits for it
+  expect(await machine.run(`__complete -- ${server} boards show ''`)).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(child.exitCode).toBeNull()
+  child.kill()
+})
+
 it('no site is made by completing names', async () => {
   const machine = await makeMachine('sqlite')
   expect(await machine.run("__complete -- boards show ''")).toEqual({ code: 0, stdout: '', stderr: '' })
@@ -138,6 +181,9 @@ it('"completion bash" prints a script that bash completes with', async () => {
   await machine.setup()
   await machine.run("roles create 'Content team; ls'")
   expect(completed('roles', 'show', 'C')).toBe('Content\\ team\\;\\ ls\n')
+  expect(completed('roles', 'show', 'Content\\ te')).toBe('Content\\ team\\;\\ ls\n')
+  for (const line of ['Ideas', 'Mobile']) await machine.run(`boards create ${line}`)
+  expect(completed('posts', 'list', '--board', 'ideas,')).toBe('ideas,mobile\n')
 })
 
 it('refuses a shell that it has no script for', async () => {

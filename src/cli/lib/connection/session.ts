@@ -36,10 +36,13 @@ export interface Cli {
   close(this: void): Promise<void>
 }
 
+/** Milliseconds that a glance waits for a server or PostgreSQL. */
+const GLANCE_MS = 1000
+
 interface ConnectOptions {
   dryRun?: boolean
-  /** Refuses a local database with an older schema, instead of updating it. */
-  unchanged?: boolean
+  /** Changes nothing, and gives up after a second: for what a person did not ask for. */
+  glance?: boolean
   creating?: boolean
   as?: string | undefined
 }
@@ -81,13 +84,18 @@ export function session(terminal: Terminal, program: Command): Cli {
     terminal,
     config,
     open,
-    async connect({ as, creating = false, unchanged = false, ...options } = {}) {
+    async connect({ as, creating = false, glance = false, ...options } = {}) {
       const settings = await config()
       const server = settings.get('server')
       if (server === undefined)
         return Promise.all([import('../../../app/call.js'), import('./names.js')]).then(
           async ([{ localCall }, { withNames }]) =>
-            withNames(localCall(await open({ creating, unchanged, trace: traceOf() }), { ...options, as })),
+            withNames(
+              localCall(await open({ creating, glance: glance ? GLANCE_MS : undefined, trace: traceOf() }), {
+                ...options,
+                as,
+              }),
+            ),
         )
       if (as !== undefined)
         throw new AppError(
@@ -113,6 +121,7 @@ export function session(terminal: Terminal, program: Command): Cli {
           server,
           token: token ?? saved,
           isSaved: saved !== undefined,
+          timeout: glance ? GLANCE_MS : undefined,
           onRefused,
           trace: traceOf(),
           ...options,
