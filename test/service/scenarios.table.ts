@@ -329,7 +329,7 @@ export const table: Record<string, Row> = {
   'labs.update': { needs: 'settings:update', input: () => ({ voteOnBehalf: true }) },
   'legal.list': { needs: 'public' },
   'legal.show': { needs: 'public', input: () => ({ name: 'terms' }) },
-  'legal.set': { needs: 'settings:update', input: () => ({ name: 'terms', markdown: 'Be kind.' }) },
+  'legal.set': { needs: 'settings:update', input: () => ({ name: 'terms', markdown: `Be kind. ${newId()}` }) },
   'settings.blockedDomains': { needs: 'settings:read' },
   'settings.setBlockedDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
