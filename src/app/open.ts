@@ -20,7 +20,7 @@ export interface App extends Database {
 export interface OpenOptions {
   /** Updates the schema of a PostgreSQL database, over a connection of its own that nothing limits. */
   migrating?: boolean
-  /** Changes nothing, and waits for PostgreSQL these milliseconds at most: an outdated SQLite database is refused too. */
+  /** Opens the database without changing it, and waits this many milliseconds for PostgreSQL. An older schema is an error. */
   glance?: number | undefined
   /** Of feedbackctl. */
   version?: string

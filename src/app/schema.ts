@@ -38,7 +38,7 @@ export async function prepareSchema(
   return upgrade(db, keep)
 }
 
-/** Throws where the schema is not that of this program. It changes nothing. */
+/** Throws DATABASE_OUTDATED or DATABASE_NEWER if the schema is not that of this program. It changes nothing. */
 export async function assertCurrent(db: Db): Promise<void> {
   const state = await schemaState(db)
   if (state === 'newer') throw newer()

@@ -41,7 +41,7 @@ export async function completions(
   return found.map(([word, text]) => (text === '' ? `${word}\n` : `${word}\t${printableLine(text)}\n`)).join('')
 }
 
-/** The words as they were typed: bash makes three words of `--output=json`, and five of `http://localhost:8000`. */
+/** Joins the words that bash splits: it makes three of `--output=json`, and five of `http://localhost:8000`. */
 function joined(given: readonly string[]): string[] {
   const words: string[] = []
   for (const [index, word] of given.entries()) {
@@ -53,7 +53,7 @@ function joined(given: readonly string[]): string[] {
   return words
 }
 
-/** Takes a setting that stands on the line, such as --server: names come from the site that the command is for. */
+/** Applies a setting of the line, such as --server, so that names come from the right site. */
 function take(program: Command, option: Option | undefined, value: string): void {
   if (option && program.options.includes(option)) program.setOptionValueWithSource(option.attributeName(), value, 'cli')
 }
@@ -120,7 +120,7 @@ async function wordsAt(
   return noun ? namesOf(noun, { cli, current }) : wordsOf(argument).map(bare)
 }
 
-/** The names of rows that begin with what was typed. None where the site cannot be read: a shell has no place for errors. */
+/** Names of rows that begin with the typed text. Empty if the site cannot be read, because a shell cannot show errors. */
 async function namesOf(noun: Noun, { cli, current }: { cli: Cli; current: string }): Promise<readonly Completion[]> {
   const { namesIn } = await import('./completednames.js')
   return namesIn(cli, noun, current).catch(() => [])
@@ -144,7 +144,7 @@ async function valuesOf(
   }
   if (/<(file|folder)>$/.test(option.flags)) return [FILES]
   if (option instanceof FieldOption && option.noun) {
-    // Names of a list are typed after one another
+    // The value may be a list, of which the last name is being typed
     const before = current.slice(0, current.lastIndexOf(',') + 1)
     const names = await namesOf(option.noun, { cli, current: current.slice(before.length) })
     const listed = before.split(',')

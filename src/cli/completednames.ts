@@ -3,14 +3,14 @@ import type { Noun } from '../core/nouns.js'
 import type { Call } from '../service/lib/operation.js'
 import type { Cli } from './lib/connection/session.js'
 
-/** A name as a command takes it, and what it stands for. */
+/** A name that commands accept, and its description. */
 type Named = readonly [name: string, title: string]
 type Find = (call: Call, begin: string) => Promise<Named[]>
 
-/** Names offered at once: the newest. */
+/** The most names that are offered. */
 const MOST = 50
 
-/** By number where nothing or digits are typed, newest first; else by slug, also of older posts. */
+/** Offers numbers if nothing or digits are typed, and slugs otherwise. */
 const posts: Find = async (call, begin) => {
   const { list } = await import('../service/postlists.js')
   const isNumber = /^\d*$/.test(begin)
@@ -18,30 +18,21 @@ const posts: Find = async (call, begin) => {
     const { posts: some } = await call(list, { limit: MOST, ...(query !== undefined && { query }) })
     return some.map(({ number, slug, title }): Named => [isNumber ? String(number) : slug, title])
   }
-  // The end of a slug is no word of the title
+  // The random end of a slug is not in the title, so a search can find nothing
   const byTitle = isNumber ? [] : await found(begin.replaceAll('-', ' ').slice(0, 200))
   return byTitle.some(([slug]) => slug.startsWith(begin)) ? byTitle : found()
 }
 
-/** How the rows of a noun are found. Sessions, keys and the like have ids alone, which nobody knows by heart. */
+const EVERY = { limit: 100, visibility: ['public', 'private'] as ('public' | 'private')[] }
+const titled = (rows: readonly { url: string; name: string }[]) => rows.map(({ url, name }): Named => [url, name])
+
+/** How to list the names of each noun. Nouns without names, such as sessions, are not completed. */
 const FIND: Readonly<Record<Noun, Find | undefined>> = {
   post: posts,
   item: posts,
-  async board(call) {
-    const { list } = await import('../service/boards.js')
-    const { boards } = await call(list, { limit: 100, visibility: ['public', 'private'] })
-    return boards.map(({ url, name }) => [url, name])
-  },
-  async roadmap(call) {
-    const { list } = await import('../service/roadmaps.js')
-    const { roadmaps } = await call(list, { limit: 100, visibility: ['public', 'private'] })
-    return roadmaps.map(({ url, name }) => [url, name])
-  },
-  async tag(call) {
-    const { list } = await import('../service/tags.js')
-    const { tags } = await call(list, { limit: 100, visibility: ['public', 'private'] })
-    return tags.map(({ url, name }) => [url, name])
-  },
+  board: async (call) => titled((await call((await import('../service/boards.js')).list, EVERY)).boards),
+  roadmap: async (call) => titled((await call((await import('../service/roadmaps.js')).list, EVERY)).roadmaps),
+  tag: async (call) => titled((await call((await import('../service/tags.js')).list, EVERY)).tags),
   async role(call) {
     const { list } = await import('../service/roles.js')
     const { roles } = await call(list, { limit: 100 })
@@ -66,13 +57,13 @@ const FIND: Readonly<Record<Noun, Find | undefined>> = {
 }
 
 /**
- * The names of rows that begin with a text, and their titles. It changes nothing: a database that does not exist is not
- * made, and an outdated one is not updated. Throws where the site cannot be read within a second.
+ * Returns names that begin with a text, and their descriptions. It does not create or update a database. Throws if the
+ * site cannot be read within a second.
  */
 export async function namesIn(cli: Cli, noun: Noun, begin: string): Promise<Named[]> {
   const find = FIND[noun]
   if (!find) return []
   const call = await cli.connect({ glance: true })
-  // A name with a control character cannot be typed
+  // Leave out names with control characters: nobody can type them
   return (await find(call, begin)).filter(([name]) => name.startsWith(begin) && name === printableLine(name))
 }

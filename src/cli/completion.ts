@@ -72,7 +72,7 @@ export function register(command: Command, cli: Cli): void {
       'completion fish > ~/.config/fish/completions/feedbackctl.fish',
     ],
     notes: [
-      'The script completes commands, options and values, and names of what is on the site: boards, posts by number or slug, people, roles. In zsh the folder must be in fpath before compinit runs. To try it in this shell: source <(feedbackctl completion bash)',
+      'The script completes commands, options and values. It also completes what is on the site: boards, roadmaps, tags, posts (by number or slug), users and roles. In zsh the folder must be in fpath before compinit runs. To try it in this shell: source <(feedbackctl completion bash)',
     ],
   })
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))

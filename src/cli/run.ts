@@ -58,7 +58,7 @@ export async function run(terminal: Terminal): Promise<void> {
   }
 }
 
-/** Refuses a setting as an option where the command would not heed it. */
+/** Throws if the command line has a setting that the command ignores. */
 function assertSettings(program: Command, command: Command): void {
   const taken = settingsOf(command)
   if (!taken) return

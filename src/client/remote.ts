@@ -10,7 +10,7 @@ export interface Remote {
   server: string
   token?: string | undefined
   dryRun?: boolean
-  /** How many milliseconds the server may send nothing; default: 30 seconds. */
+  /** How long to wait while the server sends nothing, in milliseconds (default: 30,000). */
   timeout?: number | undefined
   /** Told of every request, with the status of the answer, and of the milliseconds it took. */
   trace?: ((request: string, ms: number) => void) | undefined

@@ -8,7 +8,7 @@ export function parseListen(text: string): { host: string; port: number } | unde
   return { host: match[1]?.replaceAll(/[[\]]/g, '') || '127.0.0.1', port }
 }
 
-/** The address of a server that listens there. */
+/** The URL of a server that listens on this host and port. */
 export const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** What is wrong with a mail URL, if anything. Does not repeat the URL, which may contain a password. */

@@ -1,4 +1,4 @@
-/** The legal pages that a site may have, in their order. */
+/** The names of the legal pages, in the order of the footer. */
 export const LEGAL_PAGES = ['imprint', 'privacy', 'terms'] as const
 export type LegalPage = (typeof LEGAL_PAGES)[number]
 

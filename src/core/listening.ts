@@ -2,7 +2,7 @@ import { urlOf } from './addresses.js'
 import { AppError } from './errors.js'
 import { flagOf, type Key } from './settings.js'
 
-/** Why an address cannot be listened on, with its fix. */
+/** Turns an error of `listen` into an AppError that says why. Returns other errors unchanged. */
 export function listenFailed(
   error: unknown,
   { host, port, setting }: { host: string; port: number; setting: Key },

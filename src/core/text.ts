@@ -7,7 +7,7 @@ export function searchKey(text: string): string {
   return key.replace(/^[^\p{L}\p{N}]+(?=.)/u, '') || key
 }
 
-/** The text without letter case and compatibility forms. Unlike the key of a name, it has the symbols at its start. */
+/** The text in lower case and in its NFKC form. Unlike `searchKey`, it keeps symbols at the start. */
 export const folded = (text: string): string => text.normalize('NFKC').toLowerCase()
 
 /** What can control a terminal or reorder its text: control characters, direction marks, separators of lines. */
@@ -16,7 +16,7 @@ const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu
 /** Replaces control characters and direction marks by spaces, so that untrusted text cannot control a terminal. */
 export const printable = (text: string): string => text.replaceAll(CONTROLS, ' ')
 
-/** The same, in one line. */
+/** The same, and joins the lines. */
 export const printableLine = (text: string): string => printable(text).replaceAll(/\s+/g, ' ').trim()
 
 /** The same as `printable`, but keeps line breaks. */

@@ -56,9 +56,9 @@ const withNames = (query: ReturnType<typeof filtered>) =>
 export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
 
-/** Comments that a search reads at most. */
+/** The most comments that a search reads. */
 export const MOST_READ = 20_000
-/** Texts are long. */
+/** Comments per query of a search: each can be long. */
 const BATCH = 50
 
 /** The comments of a page that match. */

@@ -107,7 +107,7 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     .execute()
 }
 
-/** Events that a search reads at most. */
+/** The most events that a search reads. */
 export const MOST_READ = 100_000
 
 /** The events of a page that match. */

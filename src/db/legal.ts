@@ -1,7 +1,7 @@
 import { compiled } from './cache/compiled.js'
 import type { Db, LegalPageRow } from './tables.js'
 
-/** The legal pages that have a text, without their texts: every page links to them. */
+/** The legal pages of the site, without their texts. The footer of every page lists them. */
 export const listLegalPages = (db: Db): Promise<Omit<LegalPageRow, 'markdown'>[]> =>
   compiled(db, 'listLegalPages', {}, () => db.selectFrom('legal_pages').select(['name', 'updatedAt']).orderBy('name'))
 

@@ -66,9 +66,9 @@ const filtered = (db: Db, { privatePosts, internal, unread, decides }: InboxFilt
       ]),
     )
 
-/** Notifications that a search reads at most: anybody with an account may search. */
+/** The most notifications that a search reads. Low, because anyone with an account can search. */
 export const MOST_READ = 1000
-/** Comments are long. */
+/** Notifications per query of a search: each comes with its comment, which can be long. */
 const BATCH = 50
 
 export type NotificationView = Awaited<ReturnType<typeof listNotifications>>[number]
@@ -79,7 +79,7 @@ interface NotificationPage {
   after?: number | undefined
 }
 
-/** `after` is the id of the one that the page comes after. */
+/** `after` is the id of the last notification of the page before. */
 export const listNotifications = (
   db: Db,
   filter: InboxFilter & Sorting,
@@ -111,7 +111,7 @@ export const listNotifications = (
     { notifications: [filter.userId] },
   )
 
-/** The notifications of a page that match. */
+/** Returns one page of the notifications that match. */
 export const searchNotifications = (
   db: Db,
   filter: InboxFilter & Sorting,

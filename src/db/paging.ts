@@ -60,19 +60,19 @@ export const within = <DB, TB extends keyof DB, O>(
 export const countAfter = <DB, TB extends keyof DB, O, Row>(query: Query<DB, TB, O>, order: Order<Row>, row: Row) =>
   following(query, order, row).select(sql<number>`count(*)`.as('count'))
 
-/** How a search walks through a list: no index finds substrings. */
+/** How to scan a list for a substring, which no index finds. */
 interface Walk<Row, At> {
   read(this: void, page: Page<At>): Promise<Row[]>
-  /** Where the rows after this one begin. */
+  /** The cursor of a row. */
   at(this: void, row: Row): At
   matches(this: void, row: Row): boolean
-  /** Rows that are read at most. */
+  /** The most rows to read. */
   most: number
-  /** Rows per query, so that other requests run in between. */
+  /** Rows per query. Other requests run between two queries. */
   batch: number
 }
 
-/** The rows of a page among those of a list that match. It keeps no rows but these. */
+/** Returns one page of the rows that match. Only the rows of that page stay in memory. */
 export async function searchPage<Row, At>(
   { limit, offset = 0, after }: Page<At>,
   { read, at, matches, most, batch }: Walk<Row, At>,

@@ -351,7 +351,7 @@ export interface Tables {
     headerLinks: Generated<string>
     footerLinks: Generated<string>
   }
-  /** Texts of legal pages. The site has no page without a row. */
+  /** One row for each legal page that the site has. */
   legal_pages: LegalPageRow
   /** What is to be sent, and what was. The view `outbox` has the mails for servers of earlier versions. */
   deliveries: {

@@ -33,7 +33,7 @@ declare module 'fastify' {
     op?: string
     /** What it belongs to, for the metrics; the JSON API by default. */
     part?: Part
-    /** Its address changes with its content, so it has no ETag. */
+    /** The URL changes with the content, so the response needs no ETag. */
     isImmutable?: true
     /** Without it, responses are never cached. */
     cache?: CacheDeclaration

@@ -7,16 +7,16 @@ import { setFlagsFromString } from 'node:v8'
 const GROWTH_PERCENT = 10
 
 /**
- * Milliseconds between compactions of the heap, and until V8 has certainly begun one. V8 compacts by itself only where a
- * page is 70 % empty, or the process idle, so a server under load comes to hold twice what it uses. With
- * `--optimize-for-size` the next major collection compacts: it takes 30 ms instead of 10. Kept on, the flag would cost
- * a fifth more CPU, as V8 also optimizes less code.
+ * How often the heap is compacted, and how long the flag for it stays on, in milliseconds. By default V8 compacts only
+ * pages that are 70 % empty, or while the process is idle: a server under load then holds twice the memory it uses. With
+ * `--optimize-for-size` the next major collection compacts, which takes 30 ms instead of 10. The flag cannot stay on: V8
+ * would also optimize less code, which costs a fifth more CPU.
  */
 const COMPACTION = { every: 20_000, within: 2000 }
 
 /**
  * Limits how far the heap grows between collections: the young generation stays at its size instead of growing to 50
- * MB, old objects are collected sooner, and moved together now and then. Under load a server then holds 50 to 70 MB
+ * MB, old objects are collected sooner, and the heap is compacted regularly. Under load a server then holds 50 to 70 MB
  * less. V8 reads the flags at each collection, so they may change while the process runs. Returns how to undo it, which
  * the process does before it ends: the code cache is kept for processes with the same flags.
  */

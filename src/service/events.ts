@@ -148,7 +148,7 @@ async function postOf(db: Context['db'], { action, subject_id: id }: NamedEvent)
   return action.startsWith('comment.') ? (await findComment(db, id))?.post_id : undefined
 }
 
-/** What an event is searched by. */
+/** The texts of an event that a search looks at. */
 const namesOf = ({ action, subject, subjectName, subjectTitle, personName, actorName }: NamedEvent) => [
   action,
   subject ?? subjectName ?? subjectTitle,

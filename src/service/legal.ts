@@ -88,7 +88,7 @@ export const set = operation({
   },
 })
 
-/** What `set` sets. */
+/** The values that `set` changes, for the version. */
 const changeable = (row: LegalPageRow | undefined) => [row?.markdown ?? null]
 
 const toPage = (page: LegalPage, row: LegalPageRow | undefined): Page => ({

@@ -138,9 +138,9 @@ export const count = operation({
   },
 })
 
-/** Posts and comments whose texts a search reads at most. */
+/** The most posts and comments whose texts a search reads. */
 const MOST_TEXTS = 2000
-/** Long texts are read in parts, so that other requests run in between. */
+/** Texts per query. Other requests run between two queries. */
 const TEXTS_AT_ONCE = 20
 
 type Waiting = Omit<Candidate, 'reason'> & { reasons: Reason[] }
@@ -203,7 +203,7 @@ export const list = operation({
   },
 })
 
-/** Of those that wait, the ones with a text. */
+/** Returns the waiting items that contain the query. */
 async function matching({ db }: Context, waiting: readonly Waiting[], query: string): Promise<Waiting[]> {
   const hasText = textMatcher(query)
   const found: Waiting[] = []

@@ -174,7 +174,7 @@ const LISTS: Readonly<Record<string, List>> = {
   },
 }
 
-/** They find what begins with a text, or words. */
+/** These search for words, or for the start of a name. */
 const OTHERS = ['boards.list', 'roadmaps.list', 'tags.list', 'posts.list', 'posts.facets', 'search.find']
 
 it('every list by which a text is looked for is tried', () => {

@@ -51,7 +51,7 @@ export interface TestSite {
   /** Its server. It is built when a test first asks for it, because most tests call operations. */
   server(): Promise<FastifyInstance>
   logs: string[]
-  /** The text of every statement on its database, in the order in which they ended. Other sites of the process have their own. */
+  /** The statements that ran on this site's database, in the order in which they ended. */
   statements: string[]
   call: Call
   callAs(actor: Actor): Call

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** Legal pages of the site. The text is last, so that a list of the pages does not read it. */
+/** A site may have legal pages. The text is the last column, so that SQLite can list the pages without reading it. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const words = text(db)
   await db.schema

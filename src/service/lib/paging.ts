@@ -84,7 +84,7 @@ interface Source<Row, Shown, At> {
   show(this: void, rows: Row[]): Shown[] | Promise<Shown[]>
 }
 
-/** The pages of a list that is in memory. */
+/** Reads pages of rows that are in memory. */
 export const sourceOf = <Row>(list: Listing<Row>, rows: readonly Row[]) => {
   const placeOf = (row: Row) => rows.indexOf(row) + 1
   return {

@@ -2,12 +2,12 @@ import * as Type from 'typebox'
 import { folded } from '../../core/text.js'
 import { searchPage, type Page } from '../../db/paging.js'
 
-/** Rows that a search reads at most: no index finds substrings. */
+/** The most rows that a search reads. */
 export const MOST_SEARCHED = 20_000
-/** Rows per query, so that other requests run in between. */
+/** Rows per query of a search. */
 const BATCH = 500
 
-/** The field of a list for a text that its rows have, `within` some parts of them. The first `most` rows are searched. */
+/** The `query` field of a list. `within` names the parts of a row that are searched, and `most` how many rows are. */
 export const textField = (rows: string, { within, most }: { within?: string; most?: number } = {}) => {
   const part = within === undefined ? '' : ` in their ${within}`
   const end = most === undefined ? '' : `; only the first ${most} ${rows} in this order are searched`
@@ -16,20 +16,20 @@ export const textField = (rows: string, { within, most }: { within?: string; mos
   )
 }
 
-/** Tells whether one of some texts has the text that is looked for. Undefined if none is looked for. */
+/** Returns a function that tells whether any of its texts contains the query. Undefined for an empty query. */
 export function textMatcher(query = ''): ((...texts: (string | null)[]) => boolean) | undefined {
   const wanted = folded(query.trim())
   if (wanted === '') return undefined
   return (...texts) => texts.some((text) => text !== null && folded(text).includes(wanted))
 }
 
-/** What `uncountedPage` reads. */
+/** Where `uncountedPage` reads its rows from. */
 interface Rows<Row> {
   find(this: void, after: string): Promise<Row | undefined>
   read(this: void, page: Page<Row>): Promise<Row[]>
 }
 
-/** Only those rows of a list that match; all where nothing is looked for. */
+/** Limits a source to the rows that match. Without `matches` it is unchanged. */
 export function searched<Row>({ find, read }: Rows<Row>, matches: ((row: Row) => boolean) | undefined): Rows<Row> {
   if (!matches) return { find, read }
   return {
@@ -41,6 +41,6 @@ export function searched<Row>({ find, read }: Rows<Row>, matches: ((row: Row) =>
   }
 }
 
-/** All rows of a list that match, for a list that is counted. */
+/** Returns all rows that match, for lists that count their rows. */
 export const allMatching = <Row>(read: Rows<Row>['read'], matches: (row: Row) => boolean): Promise<Row[]> =>
   searched({ find: async () => undefined, read }, matches).read({ limit: MOST_SEARCHED })

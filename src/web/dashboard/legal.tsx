@@ -9,7 +9,7 @@ import { Version } from '../parts/version.js'
 
 const PATH = '/dashboard/settings/legal'
 
-/** The texts of the legal pages, each with a form of its own. */
+/** The legal pages, each in its own form. */
 export const legalPages = page({
   cache: 'never',
   section: 'legal',

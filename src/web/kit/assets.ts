@@ -63,7 +63,7 @@ export const dashboardScript = assetOf('dashboard.js')
 /** Loaded where a form is a step of several, orders rows, previews a colour, or is saved as a whole. */
 export const formsScript = assetOf('forms.js')
 export const icon = assetOf('icon.svg')
-/** The same on a square without corners, for home screens, which cut it to their shape. */
+/** The same icon on a full square. Home screens round the corners themselves. */
 export const squareIcon = assetOf('icon.png')
 
 export const assets = new Map(

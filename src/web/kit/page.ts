@@ -35,7 +35,7 @@ export interface View extends Addresses {
   settings: Settings
   /** The HTML of what the owner announces. */
   announcement: string | undefined
-  /** The legal pages that the site has. */
+  /** The names of the site's legal pages. */
   legal: readonly LegalPage[]
   words: Words
   t: Words['t']

@@ -302,7 +302,7 @@ export class Renderer {
       request.waiting = (await view.call(count, {})).total
   }
 
-  /** Finds the legal pages, which every page links to. */
+  /** Loads the names of the legal pages for the footer. */
   async #findLegal(request: PageRequest, view: View): Promise<void> {
     if (view.isAlone) return
     request.legal = (await view.call(legalPages, {})).pages.map(({ name }) => name)

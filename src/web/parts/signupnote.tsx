@@ -18,7 +18,7 @@ export const SignupNote = ({ view }: { view: View }) =>
     />
   )
 
-/** What people accept by signing up, where the site has it: its terms and its privacy policy. */
+/** Says that people accept the terms and the privacy policy by signing up, if the site has these pages. */
 export function Accepted({ view: { t, href, legal } }: { view: View }) {
   const [terms, privacy] = [legal.includes('terms'), legal.includes('privacy')]
   if (!terms && !privacy) return null

@@ -10,8 +10,8 @@ export interface SiteIcon {
 }
 
 /**
- * The picture of the site on a home screen: its logo where this host serves it, or else ours. A logo elsewhere is none:
- * whoever installs the site would ask another host for it.
+ * The icon of the site on a home screen: its logo, if this host serves it, or the icon of feedbackctl. A logo on another
+ * host is not used, because installing the site would send a request to that host.
  */
 export function siteIcon({ settings: { logo }, href, absolute }: View): SiteIcon {
   const image = logo?.startsWith(absolute(`${IMAGES}/`)) ? imageAt(logo) : undefined

@@ -8,7 +8,7 @@ import { Head } from '../parts/head.js'
 
 const textOf = (markdown: string): Text => ({ markdown, level: 2 })
 
-/** A legal page of the site. Every visitor can read it, whatever else is private. */
+/** A legal page. Every visitor can read it, even if all boards are private. */
 export const legalPage = page({
   cache: 'actor',
   async load(view) {

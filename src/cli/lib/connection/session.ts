@@ -36,12 +36,12 @@ export interface Cli {
   close(this: void): Promise<void>
 }
 
-/** Milliseconds that a glance waits for a server or PostgreSQL. */
+/** How long a glance waits for a server or PostgreSQL, in milliseconds. */
 const GLANCE_MS = 1000
 
 interface ConnectOptions {
   dryRun?: boolean
-  /** Changes nothing, and gives up after a second: for what a person did not ask for. */
+  /** Connects without changing the database, and gives up after a second. For completion. */
   glance?: boolean
   creating?: boolean
   as?: string | undefined

@@ -16,7 +16,7 @@ export class FieldOption extends Option {
   opposite?: string
   /** The values that it can have. The operation checks them. */
   words?: readonly string[]
-  /** The noun whose rows its values name. */
+  /** Its values name rows of this noun. */
   noun?: Noun
 
   constructor(

@@ -14,7 +14,7 @@ interface Details {
   required?: readonly string[]
   /** Works only on the machine of the site: --server is refused. */
   local?: true
-  /** Reads no site and no configuration, so it takes no settings but those that are named here. */
+  /** The command reads no site and no configuration. It takes only these settings as options. */
   own?: readonly Key[]
   /** Arguments that a terminal prompts for, and the fields that options can set instead. */
   prompted?: Readonly<Record<string, string>>
@@ -34,10 +34,10 @@ export const requiredOf = (command: Command): readonly string[] => detailsOf.get
 /** Arguments that a terminal prompts for, and the fields that options can set instead. */
 export const promptedOf = (command: Command): Readonly<Record<string, string>> => detailsOf.get(command)?.prompted ?? {}
 
-/** Whether a command works only on the machine of the site, as its operator. */
+/** Whether a command works only on the machine of the site. */
 export const isLocal = (command: Command): boolean => detailsOf.get(command)?.local === true
 
-/** The settings that a command takes as options; undefined: all of them. */
+/** The settings that a command takes as options. Undefined means all of them. */
 export const settingsOf = (command: Command): readonly Key[] | undefined => detailsOf.get(command)?.own
 
 /** Options of the program that the help of each command repeats, by their heading. The others are in `help options`. */
