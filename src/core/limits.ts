@@ -48,8 +48,6 @@ interface Limit {
   accounts: 'none' | 'together' | 'by address'
   /** Whether it is for new accounts alone, whose work counts. */
   isForNew?: true
-  /** Whether dry runs count too, as they cost as much. */
-  countsDryRuns?: true
   /** Whether the owner has none. */
   exceptOwner?: true
   /** Begins the message of the refusal. */
@@ -140,7 +138,6 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
     counted: 'images that are uploaded, also those that are refused',
     failures: ['IMAGE_REFUSED'],
     successes: true,
-    countsDryRuns: true,
     accounts: 'together',
     message: 'You have reached the limit of images.',
   },

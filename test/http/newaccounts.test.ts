@@ -50,7 +50,7 @@ describe.each(engines)('new accounts on %s', (engine) => {
     for (const [request, body, done] of writes) {
       expect((await site.http(request, { token: eve.token, body: { title: 5 } })).status).toBe(400) // does not count
       const dry = { 'feedbackctl-dry-run': '1' }
-      expect((await site.http(request, { token: eve.token, body, headers: dry })).status).toBe(done) // nor does this
+      expect((await site.http(request, { token: eve.token, body, headers: dry })).status).toBe(done) // counts by itself
       expect(await thrice(site, request, eve.token, body)).toEqual([done, done, 'RATE_LIMITED'])
       expect((await site.http(request, { token: eve.token, body, headers: dry })).status).toBe(429)
       expect(await thrice(site, request, owner, body)).toEqual([done, done, done])
@@ -62,6 +62,20 @@ describe.each(engines)('new accounts on %s', (engine) => {
     expect(refused.body.message).toBe('You have reached the limit of posts for new accounts. Try again in 30 minutes.')
     later(site, 0.5)
     expect(await thrice(site, 'POST /posts', eve.token, { title: 'New' })).toEqual([201, 201, 'RATE_LIMITED'])
+  })
+
+  it('try as much as they may write, counted by itself', async () => {
+    const { site, owner } = await makeLimited(engine)
+    const { token } = await site.member()
+    const trial = (whose: string) =>
+      site.http('POST /posts', { token: whose, body: { title: 'New' }, headers: { 'feedbackctl-dry-run': '1' } })
+    const codes = []
+    for (let time = 0; time < 3; time++) codes.push((await trial(token)).status)
+    expect(codes).toEqual([201, 201, 429])
+    expect(await thrice(site, 'POST /posts', token, { title: 'New' })).toEqual([201, 201, 'RATE_LIMITED'])
+    for (let time = 0; time < 3; time++) expect((await trial(owner)).status).toBe(201)
+    later(site, 1)
+    expect((await trial(token)).status).toBe(201)
   })
 
   it('change the texts of posts and comments so many times, whichever they are', async () => {

@@ -12,6 +12,8 @@ interface Counter {
   of: 'account' | 'account at address' | 'address'
   /** Whether a success sets it back. */
   clears: boolean
+  /** Whether it counts dry runs, which cost as much: they never use up what the real work may do. */
+  dryRuns: boolean
 }
 
 /** What runs in this process and may still count. */
@@ -52,10 +54,10 @@ export class Limits implements Limiter {
     if (counters.length === 0) return this.#noting(name, work)
     const known = knownKey(name, ctx, account)
     const used = await this.#admit(name, ctx, counters, { known, weight })
-    const { failures, successes = false, countsDryRuns = false } = LIMITS[name]
+    const { failures, successes = false } = LIMITS[name]
     try {
       const result = await this.#noting(name, work)
-      if (successes && (countsDryRuns || !ctx.dryRun)) await this.#count(name, ctx, counters, weight)
+      if (successes) await this.#count(name, ctx, counters.filter(({ dryRuns }) => dryRuns === ctx.dryRun), weight) // prettier-ignore
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
       if (known !== undefined && !ctx.dryRun) await remember(ctx, known, used.get(known))
@@ -95,7 +97,17 @@ export class Limits implements Limiter {
     if (counters.length > 0) await forget(ctx.db, counters.map(({ key }) => key)) // prettier-ignore
   }
 
+  /** Dry runs of what counts its successes have counters of their own. A dry run needs room in both. */
   #countersOf(name: LimitName, ctx: Context, account: string | undefined): Counter[] {
+    const real = this.#kindOf(name, { ctx, account, dryRuns: false })
+    if (!ctx.dryRun || !LIMITS[name].successes) return real
+    return [...real, ...this.#kindOf(name, { ctx, account, dryRuns: true })]
+  }
+
+  #kindOf(
+    name: LimitName,
+    { ctx, account, dryRuns }: { ctx: Context; account: string | undefined; dryRuns: boolean },
+  ): Counter[] {
     const rate = this.#rates[name]
     const { client } = ctx
     const { successes = false, accounts, isForNew = false, exceptOwner = false } = LIMITS[name]
@@ -103,9 +115,10 @@ export class Limits implements Limiter {
     const address = clientKey(client)
     const [few, many] = [rate.points, rate.points * SHARED]
     const counter = (of: Counter['of'], points: number, ...whose: string[]): Counter => ({
-      key: keyOf(name, ...whose),
+      key: keyOf(dryRuns ? `${name} dry run` : name, ...whose),
       points,
       of,
+      dryRuns,
       clears: !successes && (of === 'account at address' || (of === 'account' && address === undefined)),
     })
     const counters = address === undefined ? [] : [counter('address', accounts === 'none' ? few : many, address)]
