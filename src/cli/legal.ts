@@ -4,6 +4,7 @@ import * as legal from '../service/legal.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
+import { stated } from './lib/prompts/dryrun.js'
 import { ago } from './lib/texts/age.js'
 
 interface Listed {
@@ -62,7 +63,7 @@ export function register(group: Command, cli: Cli): void {
         },
       },
       done: ({ page: { name, markdown } }) =>
-        markdown === null ? `Removed the page /legal/${name}.` : `Set the text of the page /legal/${name}.`,
+        markdown === null ? stated(`The site has no page /legal/${name}.`) : `Set the text of the page /legal/${name}.`,
     },
     cli,
   )
