@@ -49,6 +49,7 @@ export const BESIDE = [
   'stage.name as roadmapName',
   'stage.url as roadmapUrl',
   'stage.color as roadmapColor',
+  'stage.kind as roadmapKind',
   'stage.display as roadmapDisplay',
   'origin.number as originNumber',
   'origin.title as originTitle',

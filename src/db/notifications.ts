@@ -100,6 +100,7 @@ export const listNotifications = (
           'roadmaps.name as roadmapName',
           'roadmaps.url as roadmapUrl',
           'roadmaps.color as roadmapColor',
+          'roadmaps.kind as roadmapKind',
           'roadmaps.display as roadmapDisplay',
         ])
         .$if(given.after !== undefined, (query) =>

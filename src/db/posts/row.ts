@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
 import { asStored, isId } from '../../core/ids.js'
 import { slugIdOf } from '../../core/slugs.js'
+import type { StatusKind } from '../../core/statuskinds.js'
 import { compiled } from '../cache/compiled.js'
 import type { Refs } from '../cache/dependencies.js'
 import { isPostgres } from '../dialect.js'
@@ -23,6 +24,7 @@ export interface PostView extends PostRow {
   roadmapName: string | null
   roadmapUrl: string | null
   roadmapColor: string | null
+  roadmapKind: StatusKind | null
   roadmapDisplay: number | null
 }
 
@@ -30,7 +32,7 @@ export interface PostView extends PostRow {
 // them.
 export const BESIDE = `author.name as "authorName", author.username as "authorUsername", author.avatar as "authorAvatar",
     board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.display as "boardDisplay", board.view_voters,
-    roadmap.name as "roadmapName", roadmap.url as "roadmapUrl", roadmap.color as "roadmapColor", roadmap.display as "roadmapDisplay"`
+    roadmap.name as "roadmapName", roadmap.url as "roadmapUrl", roadmap.color as "roadmapColor", roadmap.kind as "roadmapKind", roadmap.display as "roadmapDisplay"`
 export const NAMES = sql.raw(`select posts.*, ${BESIDE}`)
 export const OTHERS = sql.raw(`left join users as author on author."userId" = posts."userId"
   left join boards as board on board."boardId" = posts."boardId"

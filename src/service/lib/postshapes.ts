@@ -1,11 +1,12 @@
 import * as Type from 'typebox'
 import { HELD, SPAM } from '../../core/hidden.js'
+import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { postsWithOthers, type PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
 import { tagsOf } from '../../db/tags.js'
 import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
-import { nullable } from './schemas.js'
+import { nullable, oneOf } from './schemas.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
 import { PostVote } from './voters.js'
@@ -41,6 +42,7 @@ const Roadmap = Type.Object({
   name: Type.String(),
   url: Type.String(),
   color: Type.String(),
+  kind: oneOf(STATUS_KINDS, { description: 'What it says of its posts' }),
 })
 
 const PostTag = Type.Object({
@@ -237,13 +239,23 @@ function boardOf({ boardId, boardName: name, boardUrl: url, boardColor: color, b
 }
 
 /** The roadmap of a row that was read with it. */
-type Standing = Pick<PostView, 'roadmap_id' | 'roadmapName' | 'roadmapUrl' | 'roadmapColor' | 'roadmapDisplay'>
+type Standing = Pick<
+  PostView,
+  'roadmap_id' | 'roadmapName' | 'roadmapUrl' | 'roadmapColor' | 'roadmapKind' | 'roadmapDisplay'
+>
 
 /** A private roadmap is shown only with roadmap:read. */
 export function roadmapOf(
   actor: Actor,
-  { roadmap_id: id, roadmapName: name, roadmapUrl: url, roadmapColor: color, roadmapDisplay: display }: Standing,
+  {
+    roadmap_id: id,
+    roadmapName: name,
+    roadmapUrl: url,
+    roadmapColor: color,
+    roadmapKind: kind,
+    roadmapDisplay: display,
+  }: Standing,
 ) {
-  if (id === null || name === null || url === null || color === null) return undefined
-  return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color } : undefined
+  if (id === null || name === null || url === null || color === null || kind === null) return undefined
+  return display === 1 || can(actor, 'roadmap:read') ? { id, name, url, color, kind } : undefined
 }

@@ -49,7 +49,7 @@ export const notifications = page({
           {rows.map((each) => (
             <li class={each.readAt === null ? 'unread' : undefined}>
               <a href={view.href(`/notifications/${each.id}`)}>
-                {each.roadmap ? <StatusSwatch color={each.roadmap.color} /> : null}
+                {each.roadmap ? <StatusSwatch {...each.roadmap} /> : null}
                 <span>{sentenceOf(view, each)}</span>
               </a>
               {each.readAt === null ? <span class="mark">{t('notifications.unread')}</span> : null}

@@ -78,7 +78,7 @@ function Stage({ view, roadmap, position, last }: StageProps) {
   return (
     <li data-position={isMovable ? position : undefined}>
       <span class="name">
-        <StatusSwatch color={roadmap.color} />{' '}
+        <StatusSwatch {...roadmap} />{' '}
         <a href={href(isMovable ? at(roadmap, 'settings') : links.roadmap(roadmap.url))}>
           <bdi>{roadmap.name}</bdi>
         </a>

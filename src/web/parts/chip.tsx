@@ -1,4 +1,6 @@
+import type { VNode } from 'preact'
 import { isColor } from '../../core/colors.js'
+import type { StatusKind } from '../../core/statuskinds.js'
 import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
@@ -10,16 +12,47 @@ interface Place {
   color: string
 }
 
+const fillOf = (color: string): string => `#${isColor(color) ? color : '888888'}`
+
 /** The colour is an attribute of a drawing, because the policy of the pages allows no style in them. */
 const Drawing = ({ color, round }: { color: string; round: number }) => (
-  <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true" focusable="false">
-    <rect width="10" height="10" rx={round} fill={`#${isColor(color) ? color : '888888'}`} />
+  <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+    <rect width="10" height="10" rx={round} fill={fillOf(color)} />
   </svg>
+)
+
+/** A ring is to come: dashed before a decision, half full while it is worked on. A full circle has ended. */
+const PROGRESS: Readonly<Record<StatusKind, (color: string) => VNode>> = {
+  open: (color) => <Ring color={color} dashes="1.9 1.24" />,
+  planned: (color) => <Ring color={color} />,
+  active: (color) => (
+    <>
+      <Ring color={color} />
+      <path d="M5 2.4a2.6 2.6 0 0 1 0 5.2z" fill={color} />
+    </>
+  ),
+  done: (color) => <Ended color={color} sign="m2.9 5.2 1.5 1.5 2.7-3" />,
+  declined: (color) => <Ended color={color} sign="m3.4 3.4 3.2 3.2m0-3.2-3.2 3.2" />,
+}
+const Ring = ({ color, dashes }: { color: string; dashes?: string }) => (
+  <circle cx="5" cy="5" r="4" fill="none" stroke={color} stroke-width="1.6" stroke-dasharray={dashes} />
+)
+const Ended = ({ color, sign }: { color: string; sign: string }) => (
+  <>
+    <circle cx="5" cy="5" r="5" fill={color} />
+    <path d={sign} fill="none" stroke="#fff" stroke-width="1.4" />
+  </>
 )
 
 /** A board is a square, and a status a circle. */
 export const BoardSwatch = ({ color }: { color: string }) => <Drawing color={color} round={3} />
-export const StatusSwatch = ({ color }: { color: string }) => <Drawing color={color} round={5} />
+export const StatusSwatch = ({ color, kind }: { color: string; kind: StatusKind }) => (
+  <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+    {PROGRESS[kind](fillOf(color))}
+  </svg>
+)
+/** Where a post stood once, of which only the colour is known. */
+export const FormerSwatch = ({ color }: { color: string }) => <Drawing color={color} round={5} />
 
 export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
   <a class="chip" href={view.href(links.board(board.url))}>
@@ -29,9 +62,9 @@ export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
 )
 
 /** Where a post stands. */
-export const RoadmapChip = ({ view, roadmap }: { view: View; roadmap: Place }) => (
+export const RoadmapChip = ({ view, roadmap }: { view: View; roadmap: Place & { kind: StatusKind } }) => (
   <a class="chip status" href={view.href(links.roadmap(roadmap.url))}>
-    <StatusSwatch color={roadmap.color} />
+    <StatusSwatch {...roadmap} />
     <bdi>{roadmap.name}</bdi>
   </a>
 )

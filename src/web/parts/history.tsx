@@ -2,7 +2,7 @@ import type { Move } from '../../service/posthistory.js'
 import { links } from '../kit/links.js'
 import { isolated } from '../kit/bidi.js'
 import type { View } from '../kit/page.js'
-import { BoardSwatch, StatusSwatch } from './chip.js'
+import { BoardSwatch, FormerSwatch } from './chip.js'
 import { nameOf } from './person.js'
 import { Time } from './time.js'
 
@@ -13,7 +13,7 @@ export const History = ({ view, slug, moves }: { view: View; slug: string; moves
       <summary>{view.t('history.title')}</summary>
       <ol>
         {moves.toReversed().map((move) => {
-          const Swatch = move.kind === 'roadmap' ? StatusSwatch : BoardSwatch
+          const Swatch = move.kind === 'roadmap' ? FormerSwatch : BoardSwatch
           return (
             <li>
               <Time view={view} at={move.movedAt} />

@@ -13,7 +13,7 @@ const PATHS = {
 } as const
 
 export const Icon = ({ name }: { name: keyof typeof PATHS }) => (
-  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     <path d={PATHS[name]} />
   </svg>
 )

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { StatusKind } from '../../core/statuskinds.js'
 import type { View } from '../kit/page.js'
 import { StatusSwatch } from './chip.js'
 import { TellNobody } from './audience.js'
@@ -8,6 +9,7 @@ interface Stage {
   name: string
   url: string
   color: string
+  kind: StatusKind
 }
 
 /** Where a post stands, for those who may change it: a menu of buttons, so that no other button has to send it. */
@@ -35,14 +37,14 @@ export function StatusMenu({
   return (
     <details class="menu" open={isOpen}>
       <summary class="chip status" data-key={shortcut}>
-        {chosen ? <StatusSwatch color={chosen.color} /> : null}
+        {chosen ? <StatusSwatch {...chosen} /> : null}
         <bdi>{chosen ? chosen.name : t('post.noRoadmap')}</bdi>
         <span class="hidden">{t('post.changeStatus')}</span>
       </summary>
       <Form view={view} to={to}>
         {children}
         <TellNobody view={view} />
-        {stages.map(({ name, url, color }, index) => (
+        {stages.map(({ name, url, color, kind }, index) => (
           <button
             type="submit"
             name="roadmapId"
@@ -50,7 +52,7 @@ export function StatusMenu({
             autofocus={isOpen && index === 0}
             aria-current={url === chosen?.url ? 'true' : undefined}
           >
-            <StatusSwatch color={color} />
+            <StatusSwatch color={color} kind={kind} />
             <bdi>{name}</bdi>
           </button>
         ))}

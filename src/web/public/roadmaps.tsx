@@ -48,7 +48,7 @@ export const roadmaps = page({
           {columns.map(({ roadmap, list }) => (
             <section class="column" aria-labelledby={`roadmap-${roadmap.id}`}>
               <h2 id={`roadmap-${roadmap.id}`}>
-                <StatusSwatch color={roadmap.color} />
+                <StatusSwatch {...roadmap} />
                 <a href={href(links.roadmap(roadmap.url))}>
                   <bdi>{roadmap.name}</bdi>
                 </a>
@@ -98,7 +98,7 @@ export const roadmap = page({
     return (
       <>
         <h1>
-          <StatusSwatch color={shown.color} /> <bdi>{shown.name}</bdi>
+          <StatusSwatch {...shown} /> <bdi>{shown.name}</bdi>
         </h1>
         <p class="soft">
           <a href={view.href('/roadmaps')}>{t('roadmap.all')}</a>
