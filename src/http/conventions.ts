@@ -79,7 +79,10 @@ export function conventions(
     if ((typeof payload !== 'string' && !Buffer.isBuffer(payload)) || payload.length === 0) return done()
     const finish = (bytes: Buffer, tag: string) => {
       server.connections.produce(bytes.length)
-      if (request.routeOptions.config.isImmutable) return hand(bytes)
+      if (request.routeOptions.config.isImmutable) {
+        if (reply.statusCode === 200) reply.removeHeader(REQUEST_ID) // a cache would repeat it for a year
+        return hand(bytes)
+      }
       reply.header('etag', tag)
       if (reply.statusCode === 200) responses.store(request.raw, reply.getHeaders(), tag, bytes)
       const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(request.method)

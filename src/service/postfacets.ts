@@ -71,7 +71,10 @@ export const facets = operation({
       },
       roadmaps: {
         counts: [
-          ...all.map(({ id, name, url, color, kind }) => ({ roadmap: { id, name, url, color, kind }, posts: ofRoadmap(id) })),
+          ...all.map(({ id, name, url, color, kind }) => ({
+            roadmap: { id, name, url, color, kind },
+            posts: ofRoadmap(id),
+          })),
           // A post of a private roadmap would be among them
           ...(isReader ? [{ roadmap: null, posts: ofRoadmap(null) }] : []),
         ],

@@ -214,7 +214,7 @@ it.each([true, false])('the team decides about the text that it has read (script
   await decide('.comment')
   await expect.poll(() => page.innerText('.comment .facts')).toContain('Spam')
   await decide('.whole')
-  await expect.poll(() => page.innerText('.whole .facts')).toContain('Spam')
+  await expect.poll(() => page.innerText('.title .facts')).toContain('Spam')
 })
 
 describe.each(engines)('a fresh site on %s', (engine) => {

@@ -1,10 +1,12 @@
 import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
+import { STATUS_KINDS } from '../../src/core/statuskinds.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
+import * as users from '../../src/service/users.js'
 import { serveSite, visit } from '../support/browser.js'
 import { addBoards } from '../support/manyboards.js'
 import { makeSite, OWNER, type TestSite } from '../support/site.js'
@@ -291,4 +293,62 @@ it('long lines of code are whole on paper', async () => {
   expect(await isCut()).toBe(true)
   await page.emulateMedia({ media: 'print' })
   expect(await isCut()).toBe(false)
+})
+
+describe('the page of a post', () => {
+  it('has its voters and actions beside its text where there is room, and below it on a phone', async () => {
+    const site = await serveSite('sqlite')
+    const { url } = site
+    await site.owner()
+    await site.call(boards.create, { name: 'Ideas', display: true })
+    const { post } = await site.call(posts.create, { title: 'Dark mode', contentMarkdown: 'At night.', boardId: 'ideas' }) // prettier-ignore
+    const { page } = await visit()
+    const boxes = async (width: number) => {
+      await page.setViewportSize({ width, height: 900 })
+      const [text, side, talk] = await Promise.all(
+        ['.text', '.side', '.talk'].map((part) => page.locator(part).boundingBox()),
+      )
+      return { text: text!, side: side!, talk: talk! }
+    }
+    await page.goto(`${url}/posts/${post.slug}`)
+    const [wide, narrow] = [await boxes(1280), await boxes(390)]
+    expect([wide.side.x > wide.text.x + wide.text.width, wide.side.y === wide.text.y, wide.talk.x === wide.text.x]).toEqual([true, true, true]) // prettier-ignore
+    expect([narrow.side.x === narrow.text.x, narrow.side.y > narrow.text.y, narrow.talk.y > narrow.side.y]).toEqual([true, true, true]) // prettier-ignore
+    const crumbs = page.getByRole('navigation', { name: 'You are here' })
+    expect((await crumbs.innerText()).split(/\s+/)).toEqual(['Ideas', `#${post.number}`])
+    await crumbs.getByRole('link', { name: 'Ideas' }).click()
+    await page.waitForURL(`${url}/boards/ideas`)
+  })
+
+  it('marks the comments of its author, but none of deleted people', async () => {
+    const site = await at()
+    const owner = await site.owner()
+    const { token, userId } = await site.member()
+    const { post } = (await site.http('POST /posts', { token, body: { title: 'Dark mode' } })).body
+    const write = (as: string, body: string) => site.http(`POST /posts/${post.slug}/comments`, { token: as, body: { body } }) // prettier-ignore
+    for (const [as, body] of [[token, 'mine'], [owner, 'another']] as const) expect((await write(as, body)).status).toBe(201) // prettier-ignore
+    const marked = async () =>
+      Array.from((await get(site, `/posts/${post.slug}`)).matchAll(/<li id="comment-.*?<\/li>/gs), ([comment]) => /another|mine/.exec(comment)?.[0] + (comment.includes('>Author</span>') ? ': Author' : '')) // prettier-ignore
+    expect(await marked()).toEqual(['mine: Author', 'another'])
+    await site.call(users.remove, { user: userId })
+    expect((await marked()).filter((comment) => comment.includes('Author'))).toEqual([])
+  })
+})
+
+it('a status shows its progress by its shape, in lists and on the page of its post', async () => {
+  const site = await at()
+  await site.owner()
+  for (const kind of STATUS_KINDS) {
+    await site.call(roadmaps.create, { name: `Kind ${kind}`, display: true, kind })
+    const { post } = await site.call(posts.create, { title: `Post ${kind}` })
+    await site.call(posts.update, { id: post.postId, partial: true, roadmapId: `kind-${kind}` })
+  }
+  const chip = /<a class="chip status"[^>]*>(<svg.*?<\/svg>)<bdi>Kind (\w+)<\/bdi>/gs
+  const withoutColor = (svg = '') => svg.replaceAll(/#[0-9a-f]{6}/g, '#')
+  const shapes = new Map(Array.from((await get(site, '/')).matchAll(chip), ([, svg, kind]) => [kind, withoutColor(svg)])) // prettier-ignore
+  expect(new Set(shapes.keys())).toEqual(new Set(STATUS_KINDS))
+  expect(new Set(shapes.values()).size).toBe(STATUS_KINDS.length)
+  const { posts: found } = await site.call(posts.list, { roadmapId: 'kind-done' })
+  const [[, svg] = []] = Array.from((await get(site, `/posts/${found[0]?.slug}`)).matchAll(chip))
+  expect(withoutColor(svg)).toBe(shapes.get('done'))
 })

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid'
 import type { Text } from '../../core/markdown/index.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
 import type { Reported } from '../../service/reports.js'
@@ -51,6 +52,8 @@ interface ThreadProps {
   slug: string
   /** What the viewer has reported. */
   reported: readonly Reported[]
+  /** Who wrote the post: their comments say so. */
+  poster?: string
   /** The page of the team that shows it, in place of the page of the post: where its forms lead back to, and send replies. */
   team?: { back: string; replies: string; replyTo: string | undefined }
 }
@@ -62,6 +65,7 @@ function CommentItem({
   depth,
   to,
   reported,
+  poster,
   team,
 }: ThreadProps & { node: Node; depth: number; to?: Node }) {
   const { t, viewer } = view
@@ -79,6 +83,7 @@ function CommentItem({
           depth={depth + 1}
           to={node}
           reported={reported}
+          {...(poster && { poster })}
           {...(team && { team })}
         />
       ))}
@@ -89,6 +94,7 @@ function CommentItem({
       <article>
         <p class="facts">
           <Person view={view} person={author} />
+          {author.userId === poster && poster !== NIL ? <span class="mark">{t('mark.author')}</span> : null}
           {to && depth >= DEEPEST ? (
             <a href={`#comment-${to.id}`}>{t('comment.to', { name: isolated(nameOf(view, to.author)) })}</a>
           ) : null}

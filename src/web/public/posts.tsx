@@ -15,6 +15,7 @@ import { BoardChip, RoadmapChip, Tags } from '../parts/chip.js'
 import { CommentForm } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
+import { Icon } from '../parts/icon.js'
 import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
 import { Avatar, nameOf, Person } from '../parts/person.js'
@@ -113,99 +114,113 @@ export const post = page({
     const { t, href } = view
     const path = links.post(shown.slug)
     return (
-      <>
+      <div class="post-page">
         <article class="whole">
-          <div class="title">
-            <Vote view={view} post={shown} />
-            <div>
-              <h1>
-                <bdi>{shown.title}</bdi>
-              </h1>
-              <div class="facts" data-live="facts">
-                {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
-                {shown.is_held ? <span class="mark">{t('mark.held')}</span> : null}
-                <div class="places">
-                  {stages.length > 0 ? (
-                    <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
-                  ) : shown.roadmap ? (
-                    <RoadmapChip view={view} roadmap={shown.roadmap} />
-                  ) : null}
-                  {shown.board ? <BoardChip view={view} board={shown.board} /> : null}
+          <div class="text">
+            <nav class="crumbs facts" aria-label={t('layout.crumbs')} data-live="crumbs">
+              {shown.board ? <BoardChip view={view} board={shown.board} /> : <a href={href('/')}>{t('nav.posts')}</a>}
+              <span>#{shown.number}</span>
+            </nav>
+            <div class="title">
+              <Vote view={view} post={shown} />
+              <div>
+                <h1>
+                  <bdi>{shown.title}</bdi>
+                </h1>
+                <div class="facts" data-live="facts">
+                  {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+                  {shown.is_held ? <span class="mark">{t('mark.held')}</span> : null}
+                  <div class="places">
+                    {stages.length > 0 ? (
+                      <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
+                    ) : shown.roadmap ? (
+                      <RoadmapChip view={view} roadmap={shown.roadmap} />
+                    ) : null}
+                  </div>
+                  {shown.tags ? <Tags view={view} tags={shown.tags} /> : null}
+                  <Person view={view} person={shown.author} />
+                  <Time view={view} at={shown.createdAt} />
                 </div>
-                {shown.tags ? <Tags view={view} tags={shown.tags} /> : null}
-                <Person view={view} person={shown.author} />
-                <span>#{shown.number}</span>
-                <Time view={view} at={shown.createdAt} />
               </div>
             </div>
+            {shown.is_held && !shown.may.includes('spam') ? <p class="soft">{t('held.note')}</p> : null}
+            {shown.contentMarkdown ? (
+              <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
+            ) : null}
           </div>
-          {shown.is_held && !shown.may.includes('spam') ? <p class="soft">{t('held.note')}</p> : null}
-          {shown.contentMarkdown ? (
-            <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
-          ) : null}
-          <div id="voters" data-live="voters">
-            <Voters view={view} post={shown} />
-          </div>
-          <div data-live="history">
-            <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
-            <History view={view} slug={shown.slug} moves={moves} />
-          </div>
-          <div class="tools" data-live="tools">
-            <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')} aria-live="polite">
-              {t('action.copyLink')}
-            </a>
-            {view.viewer ? (
-              <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
-                <button type="submit" class="link">
-                  {t(isFollowed ? 'follow.stop' : 'follow.start')}
-                </button>
-              </Form>
-            ) : null}
-            {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
-            {view.can('post:update') && !shown.is_held && !shown.is_spam ? (
-              <a href={href(`${path}/merge`)}>{t('action.merge')}</a>
-            ) : null}
-            {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
-            {shown.may.includes('delete') || shown.others_took_part ? (
-              <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
-            ) : null}
-            {shown.may.includes('spam') && shown.is_held ? (
-              <Form view={view} to={`${path}/keep`}>
-                <Hidden name="if_updated_at" value={shown.updatedAt} />
-                <button type="submit" class="link">
-                  {t('action.publish')}
-                </button>
-              </Form>
-            ) : null}
-            {shown.may.includes('spam') ? (
-              <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
-                <Hidden name="if_updated_at" value={shown.updatedAt} />
-                <button type="submit" class="link">
-                  {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
-                </button>
-              </Form>
-            ) : null}
-            {view.viewer?.userId === shown.author.userId || shown.may.includes('spam') ? null : (
-              <ReportLink view={view} to={`${path}/report`} id={shown.postId} reported={reports} />
-            )}
+          <div class="side">
+            <div id="voters" data-live="voters">
+              <Voters view={view} post={shown} />
+            </div>
+            <div data-live="history">
+              <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
+              <History view={view} slug={shown.slug} moves={moves} />
+            </div>
+            <div class="tools" data-live="tools">
+              {view.viewer ? (
+                <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
+                  <button type="submit" class="button">
+                    <Icon name="bell" /> {t(isFollowed ? 'follow.stop' : 'follow.start')}
+                  </button>
+                </Form>
+              ) : null}
+              <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')} aria-live="polite">
+                {t('action.copyLink')}
+              </a>
+              {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
+              {view.can('post:update') && !shown.is_held && !shown.is_spam ? (
+                <a href={href(`${path}/merge`)}>{t('action.merge')}</a>
+              ) : null}
+              {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
+              {shown.may.includes('delete') || shown.others_took_part ? (
+                <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
+              ) : null}
+              {shown.may.includes('spam') && shown.is_held ? (
+                <Form view={view} to={`${path}/keep`}>
+                  <Hidden name="if_updated_at" value={shown.updatedAt} />
+                  <button type="submit" class="link">
+                    {t('action.publish')}
+                  </button>
+                </Form>
+              ) : null}
+              {shown.may.includes('spam') ? (
+                <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
+                  <Hidden name="if_updated_at" value={shown.updatedAt} />
+                  <button type="submit" class="link">
+                    {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
+                  </button>
+                </Form>
+              ) : null}
+              {view.viewer?.userId === shown.author.userId || shown.may.includes('spam') ? null : (
+                <ReportLink view={view} to={`${path}/report`} id={shown.postId} reported={reports} />
+              )}
+            </div>
           </div>
         </article>
-        <Official view={view} slug={shown.slug} official={official} />
-        <section aria-labelledby="comments">
-          <div data-live="comments">
-            <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
-            <CommentPager view={view} pages={pages} to="older" />
-            {activity.length > 0 ? (
-              <Thread view={view} slug={shown.slug} comments={activity} reported={reports} />
-            ) : (
-              <p class="soft">{t('comment.none')}</p>
-            )}
-            <CommentPager view={view} pages={pages} to="newer" />
-          </div>
-          <Summary view={view} />
-          <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
-        </section>
-      </>
+        <div class="talk">
+          <Official view={view} slug={shown.slug} official={official} />
+          <section aria-labelledby="comments">
+            <div data-live="comments">
+              <h2 id="comments">{count === 0 ? t('comment.title') : t('comment.count', { count })}</h2>
+              <CommentPager view={view} pages={pages} to="older" />
+              {activity.length > 0 ? (
+                <Thread
+                  view={view}
+                  slug={shown.slug}
+                  comments={activity}
+                  reported={reports}
+                  poster={shown.author.userId}
+                />
+              ) : (
+                <p class="soft">{t('comment.none')}</p>
+              )}
+              <CommentPager view={view} pages={pages} to="newer" />
+            </div>
+            <Summary view={view} />
+            <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
+          </section>
+        </div>
+      </div>
     )
   },
 })
