@@ -23,14 +23,20 @@ it('lists show all posts, open ones or done ones, and posts show their tags, whi
   const get = async (path: string, by = '') => (await site.http(`GET /${path}`, { headers: { cookie: `feedbackctl=${by}` } })).text // prettier-ignore
   const titles = async (path: string) => [...(await get(path)).matchAll(/<bdi>(\w+ wish)<\/bdi>/g)].map(([, title]) => title ?? '').toSorted((a, b) => (a < b ? -1 : 1)) // prettier-ignore
   for (const path of ['/', '/boards/ideas']) {
-    expect(await titles(path)).toEqual(['Done wish', 'Open wish', 'Refused wish'])
+    expect(await titles(path)).toEqual(['Open wish'])
+    expect(await titles(`${path}?status=all`)).toEqual(['Done wish', 'Open wish', 'Refused wish'])
     expect(await titles(`${path}?status=open&sort=newest`)).toEqual(['Open wish'])
     expect(await titles(`${path}?status=done`)).toEqual(['Done wish', 'Refused wish'])
-    expect(await titles(`${path}?status=other`)).toHaveLength(3)
+    expect(await titles(`${path}?status=other`)).toEqual(['Open wish'])
+    expect(await get(`${path}?q=done`), 'a search finds done ones').toContain('<mark>Done</mark>')
     expect(await get(`${path}?status=done`)).toMatch(/<option value="done" selected>Done</)
   }
   expect(await get('/?status=done', token)).toMatch(/export\/posts\?kind=done&amp;kind=declined/)
   expect(await get('/roadmaps/shipped?status=open')).not.toContain('Progress')
+  expect(await titles('/?status=open&roadmap=shipped'), 'the form sends both').toEqual(['Done wish'])
+  expect(await get('/boards/ideas')).toContain('1 open post')
+  expect(await titles('/roadmaps')).toEqual(['Done wish'])
+  expect(await get('/roadmaps')).toMatch(/Not planned:.*href="\/roadmaps\/declined"/s)
 
   const names = ['Web', 'Phone', 'Desk', 'Enterprise']
   for (const name of names) await site.call(tags.create, { name, display: name !== 'Enterprise' })
@@ -42,4 +48,16 @@ it('lists show all posts, open ones or done ones, and posts show their tags, whi
   expect(shown).toMatch(/Enterprise/)
   expect(await get(`/posts/${open.slug}`)).not.toContain('Enterprise')
   expect(await titles('/search?q=tag%3Aphone')).toEqual(['Open wish'])
+})
+
+it('a list whose posts are all done shows them', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  await site.owner()
+  await site.call(roadmaps.create, { name: 'Shipped', display: true })
+  const { post } = await site.call(posts.create, { title: 'Done wish' })
+  await site.call(posts.update, { id: post.postId, roadmapId: 'shipped', partial: true })
+  const get = async (path: string) => (await site.http(`GET /${path}`)).text
+  expect(await get('/')).toMatch(/<bdi>Done wish<\/bdi>/)
+  expect(await get('/')).toMatch(/<option value="all" selected>/)
+  expect(await get('/?status=open')).not.toContain('Done wish')
 })

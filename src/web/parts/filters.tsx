@@ -1,5 +1,5 @@
 import { withQuery } from '../kit/addresses.js'
-import { SORT_WORDS, sortOf, sorts, STATES, type Choices, type State } from './lists.js'
+import { SORT_WORDS, sortOf, sorts, states, type Choices, type State } from './lists.js'
 import type { View } from '../kit/page.js'
 
 interface Named {
@@ -18,11 +18,11 @@ export function Filters({
   view,
   boards = NONE,
   roadmaps = NONE,
-  hasStates = false,
+  state,
 }: {
   view: View
-  /** Whether open and done posts can be told apart: not where all have one status. */
-  hasStates?: boolean
+  /** Which posts are shown; not where all have one status. */
+  state?: State
   boards?: Choices<Named>
   roadmaps?: Choices<Named>
 }) {
@@ -72,13 +72,12 @@ export function Filters({
             of={roadmaps.rows}
             value={query.roadmap}
           />
-          {hasStates ? (
+          {state ? (
             <Select
               name="status"
               label={t('state.label')}
-              all={t('state.all')}
-              of={(Object.keys(STATES) as State[]).map((state) => ({ name: t(`state.${state}`), url: state }))}
-              value={query.status}
+              of={states.map((each) => ({ name: t(`state.${each}`), url: each }))}
+              value={state}
             />
           ) : null}
           {view.viewer ? (
@@ -112,13 +111,14 @@ export const Select = ({
 }: {
   name: string
   label: string
-  all: string
+  /** The choice of all, unless it is one of the others. */
+  all?: string
   of: readonly Named[]
   value: string | undefined
 }) =>
   of.length === 0 ? null : (
     <select name={name} aria-label={label}>
-      <option value="">{all}</option>
+      {all === undefined ? null : <option value="">{all}</option>}
       {of.map((each) => (
         <option value={each.url} selected={each.url === value}>
           {each.name}

@@ -22,13 +22,22 @@ export const SORT_WORDS: Record<Sort, Key> = {
 }
 
 /** The choices of the filter by progress, as kinds of status. */
-export const STATES = { open: UNFINISHED, done: ['done', 'declined'] } as const satisfies Record<
+const STATES = { open: UNFINISHED, done: ['done', 'declined'], all: undefined } as const satisfies Record<
   string,
-  readonly StatusKind[]
+  readonly StatusKind[] | undefined
 >
 export type State = keyof typeof STATES
-export const stateOf = ({ query }: Pick<View, 'query'>): State | undefined =>
-  query.status === 'open' || query.status === 'done' ? query.status : undefined
+export const states = Object.keys(STATES) as State[]
+
+/**
+ * Done posts are left out of a list that nobody has narrowed: they would be the most voted ones for ever. The posts of
+ * a roadmap are all of one kind.
+ */
+function stateOf({ query }: Pick<View, 'query'>, isOfRoadmap: boolean): State {
+  if (isOfRoadmap) return 'all'
+  const isNarrowed = [query.q, query.by, query.following].some(Boolean)
+  return states.find((state) => state === query.status) ?? (isNarrowed ? 'all' : 'open')
+}
 
 /** Posts on a page. A column of the roadmaps shows fewer, and its script asks for as many. */
 const SIZE = 20
@@ -96,13 +105,22 @@ export function assertTidy({ url, path }: Pick<View, 'url' | 'path'>): void {
     throw new Redirect(withParameters(url, {}))
 }
 
-/** The posts that the address of a page asks for. After the last page it leads to that. */
+/**
+ * The posts that the address of a page asks for. After the last page it leads to that. Where all are done, and nobody
+ * chose, it shows these.
+ */
 export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
   assertTidy(view)
-  const state = stateOf(view)
+  const state = stateOf(view, filter.roadmapId !== undefined)
+  const found = await listOf(view, state, filter)
+  return found.total_count === 0 && view.query.status === undefined ? listOf(view, 'all', filter) : found
+}
+
+async function listOf(view: View, state: State, filter: { boardId?: string[]; roadmapId?: string }) {
+  const kinds: readonly StatusKind[] | undefined = STATES[state]
   const list = await view.call(posts.list, {
     ...filter,
-    ...(state && { statusKind: [...STATES[state]] }),
+    ...(kinds && { statusKind: [...kinds] }),
     ...(view.query.by === 'me' && { mine: true }),
     ...(view.query.following === 'true' && { following: true }),
     ...(view.query.q && { query: filterOf(view) }),
@@ -113,5 +131,5 @@ export async function postsOf(view: View, filter: { boardId?: string[]; roadmapI
   })
   if (list.total_count > 0 && pageNumber(view) > list.total_pages)
     throw new Redirect(withQuery(view.path, { ...view.query, page: list.total_pages }))
-  return list
+  return { ...list, state, kinds }
 }

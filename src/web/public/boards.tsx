@@ -109,7 +109,7 @@ export const board = page({
                   <Icon name="lock" /> {t('mark.private')}
                 </span>
               )}{' '}
-              {t('board.posts', { count: list.total_count })}
+              {t(list.state === 'open' ? 'board.openPosts' : 'board.posts', { count: list.total_count })}
             </p>
             {view.viewer ? (
               <Form view={view} to={`${links.board(shown.url)}/${isFollowed ? 'unfollow' : 'follow'}`}>
@@ -123,7 +123,7 @@ export const board = page({
             {t('post.new')}
           </a>
         </div>
-        <Filters view={view} hasStates />
+        <Filters view={view} state={list.state} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
         ) : view.query.q || view.query.by || view.query.following || view.query.status ? (

@@ -3,7 +3,7 @@ import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith, stateOf, STATES } from '../parts/lists.js'
+import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from '../parts/lists.js'
 import { page, Redirect } from '../kit/page.js'
 import type { Download } from '../kit/routes.js'
 import { Empty, Unmatched } from '../parts/empty.js'
@@ -36,7 +36,6 @@ export const home = page({
   head: (view) => <Head view={view} path={canonicalOf(view.query)} title={view.settings.title} feed="/feed.atom" />,
   show(view, { list, boards: places, roadmaps: stages }) {
     const { t, settings, href, query } = view
-    const state = stateOf(view)
     const isFiltered = Boolean(query.board ?? query.roadmap ?? query.by ?? query.following ?? query.q ?? query.status)
     return (
       <>
@@ -55,7 +54,7 @@ export const home = page({
             {t('post.new')}
           </a>
         </div>
-        <Filters view={view} boards={places} roadmaps={stages} hasStates />
+        <Filters view={view} boards={places} roadmaps={stages} state={list.state} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (
@@ -79,7 +78,7 @@ export const home = page({
                   size: undefined,
                   done: undefined,
                   status: undefined,
-                  kind: state && [...STATES[state]],
+                  kind: list.kinds && [...list.kinds],
                 }),
               )}
             >

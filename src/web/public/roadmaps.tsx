@@ -4,7 +4,7 @@ import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { EVERY, postsOf } from '../parts/lists.js'
 import { page } from '../kit/page.js'
-import { StatusSwatch } from '../parts/chip.js'
+import { RoadmapChip, StatusSwatch } from '../parts/chip.js'
 import { Count } from '../parts/count.js'
 import { Empty, Unmatched } from '../parts/empty.js'
 import { Filters } from '../parts/filters.js'
@@ -20,16 +20,17 @@ export const roadmaps = page({
   cache: 'actor',
   async load(view) {
     const { roadmaps: stages } = await view.call(service.list, { limit: 20, visibility: EVERY })
+    const declined = stages.filter(({ kind }) => kind === 'declined')
     const columns = []
-    for (const roadmap of stages)
+    for (const roadmap of stages.filter((stage) => stage.kind !== 'declined'))
       columns.push({ roadmap, list: await view.call(posts.list, { roadmapId: roadmap.id, sort: 'votes', limit: COLUMN, page: 1, votes: false }) }) // prettier-ignore
-    return { columns }
+    return { columns, declined }
   },
   title: ({ t }) => t('nav.roadmaps'),
   head: (view) => <Head view={view} path="/roadmaps" title={view.t('nav.roadmaps')} />,
-  show(view, { columns }) {
+  show(view, { columns, declined }) {
     const { t, href } = view
-    if (columns.length === 0)
+    if (columns.length + declined.length === 0)
       return (
         <>
           <h1>{t('nav.roadmaps')}</h1>
@@ -78,6 +79,14 @@ export const roadmaps = page({
             </section>
           ))}
         </div>
+        {declined.length > 0 ? (
+          <p class="facts">
+            {t('roadmap.declined')}
+            {declined.map((each) => (
+              <RoadmapChip view={view} roadmap={each} />
+            ))}
+          </p>
+        ) : null}
       </>
     )
   },
