@@ -54,6 +54,8 @@ export interface Standby {
 interface Listening {
   host: string
   port: number
+  /** Descriptors of sockets that listen already, in place of that host and port. */
+  sockets?: readonly number[]
   /** The port of an earlier server of this process, which is still open. */
   listener?: Listener | undefined
   /** The settings of these names. */
@@ -85,6 +87,7 @@ export async function startDaemon(
   {
     host,
     port,
+    sockets = [],
     listener: open,
     trustProxy,
     corsOrigins,
@@ -115,10 +118,10 @@ export async function startDaemon(
   })
   await server.ready()
   if (listener) listener.leadTo(server.server)
-  else listener = await openPort(server, { host, port })
+  else listener = await openPort(server, { host, port, sockets })
   const isNew = listener !== open
   const undoHeapLimit = limitHeapGrowth()
-  const url = urlOf(host, listener.port)
+  const url = urlOf((sockets.length > 0 && listener.addresses()[0]?.address) || host, listener.port)
   const self: Presence = { url, version, worker }
   const present = presence(self, app.base.now())
   const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule, backupWork, mailRate })], {
@@ -129,7 +132,8 @@ export async function startDaemon(
   // Otherwise doctor, run immediately, would report an unknown process.
   await Promise.race([present.announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })])
   if (isNew)
-    for (const { address } of listener.addresses()) server.log.info(`listening on ${urlOf(address, listener.port)}`)
+    for (const { address, port: own } of listener.addresses())
+      server.log.info({ inherited: sockets.length > 0 || undefined }, `listening on ${urlOf(address, own)}`)
   const isStopped = new AbortController()
   const end = async (seconds: number) => {
     isStopped.abort()
@@ -163,8 +167,11 @@ export async function startDaemon(
   }
 }
 
-async function openPort(server: FastifyInstance, { host, port }: { host: string; port: number }): Promise<Listener> {
+type Place = Required<Pick<Listening, 'host' | 'port' | 'sockets'>>
+
+async function openPort(server: FastifyInstance, { host, port, sockets }: Place): Promise<Listener> {
   try {
+    if (sockets.length > 0) return await Listener.inherit(sockets, server.server)
     return await Listener.open({ host, port }, server.server)
   } catch (error) {
     await server.close()

@@ -75,6 +75,9 @@ it('the systemd unit restarts the server for as long as it takes, and does not c
   )
 })
 
+/** Variables that systemd sets for a service. */
+const OF_SYSTEMD = new Set(['CREDENTIALS_DIRECTORY', 'LISTEN_FDS', 'LISTEN_PID'])
+
 it('every code, variable, route, topic and file that a document mentions exists', () => {
   const variables = new Set(keys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`]))
   const known = (name: string) =>
@@ -91,7 +94,7 @@ it('every code, variable, route, topic and file that a document mentions exists'
   )
   expect(links).not.toEqual([])
   expect({
-    names: mentioned(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g, (name) => known(name) || name === 'CREDENTIALS_DIRECTORY'),
+    names: mentioned(/`([A-Z]+(?:_[A-Z]+)+)(?:=[^`]*)?`/g, (name) => known(name) || OF_SYSTEMD.has(name)),
     codes: mentioned(/^ {2}code {2}(\w+)/gm, (name) => errorCodes.includes(name as ErrorCode)),
     routes: mentioned(/`((?:GET|POST|PUT|PATCH|DELETE) \/[^`?]*)/g, (route) => routes.has(route)),
     topics: mentioned(/feedbackctl help ([a-z-]+)/g, (topic) => topic in topics || topic === 'options'),

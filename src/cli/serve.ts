@@ -1,22 +1,22 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
 import type { App, OpenOptions } from '../app/open.js'
 import type { Config } from '../config.js'
 import { rateOf } from '../core/limits.js'
 import { secondsOf } from '../core/durations.js'
-import { AppError } from '../core/errors.js'
 import { keys, settings } from '../core/settings.js'
 import type { Meter } from '../metrics/meter.js'
-import type { Workers } from '../process/workers.js'
+import type { Exited, Workers } from '../process/workers.js'
 import type { Daemon, Log, Standby } from '../serve.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { settingOptions } from './lib/flags/options.js'
 import { makeFirstOwner, warnAbout } from './lib/server/firstowner.js'
+import { socketsOfWorker, takeSockets, warnOfSockets } from './lib/server/inherited.js'
 import { meterOf, showMetrics, showMetricsOfWorkers } from './lib/server/metrics.js'
-import { openLog } from './lib/server/serverlog.js'
-import { SHUTDOWN_GRACE, untilStopped, type Ending } from './lib/server/shutdown.js'
+import { loggerOf, logEnding, openLog } from './lib/server/serverlog.js'
+import { SHUTDOWN_GRACE, untilStopped } from './lib/server/shutdown.js'
+import { onceThere } from './lib/server/starting.js'
 import { watchUpgrades } from './lib/server/upgrades.js'
 import type { ColorFlag } from './lib/terminal/terminal.js'
 import { isMissing } from './setup.js'
@@ -43,11 +43,13 @@ export function register(command: Command, cli: Cli): void {
       const worker = workerNumber(cli.terminal.env)
       // Child processes must not inherit secrets.
       if (worker !== undefined) for (const name of Object.keys(environmentOf(config))) delete cli.terminal.env[name]
+      const sockets = takeSockets(cli.terminal.env, { isWorker: worker !== undefined })
       const count = Number(config.get('workers'))
       const single = worker === undefined && count === 1
       const options = {
         config,
         migrate,
+        sockets,
         log: await openLog(cli.terminal, { level: config.get('log.level') ?? 'info', color, single }),
       }
       const shownBy = { config, log: await loggerOf(options.log), version }
@@ -70,12 +72,21 @@ interface ServeOptions {
   config: Config
   log: Log
   migrate: boolean
+  /** Descriptors that it inherits, in place of binding `listen`. */
+  sockets: readonly number[]
 }
 
 /** Serves in this process, alone or as one of several workers. */
 async function runServer(
   cli: Cli,
-  { config, log, migrate, worker, meter }: ServeOptions & { worker: number | undefined; meter: Meter | undefined },
+  {
+    config,
+    log,
+    migrate,
+    sockets,
+    worker,
+    meter,
+  }: ServeOptions & { worker: number | undefined; meter: Meter | undefined },
 ): Promise<void> {
   const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
@@ -96,6 +107,7 @@ async function runServer(
   ])
   const listening = {
     ...listenAddress(config),
+    sockets,
     trustProxy: config.get('trust-proxy'),
     corsOrigins: config.get('cors.origins'),
     pages: pagesOf(config),
@@ -114,6 +126,7 @@ async function runServer(
       openSite(cli, { config, logger, migrate, meter, isFirst: worker === undefined && round === 1 }),
     )
     const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
+    if (round === 1) warnOfSockets(sockets, { config, log: logger, at: daemon.url })
     meter?.open(daemon.measure)
     running.stop = daemon.stop
     standby?.stop()
@@ -178,6 +191,8 @@ function pagesOf(config: Config): 'own' | 'none' | { folder: string } {
 }
 
 const LOST = 'a worker exited and is not restarted, as another version is installed: restart the server'
+const SOCKETS_LOST =
+  'the inherited sockets are closed with the last worker: the server ends, to be started with them again'
 const OTHER_VERSION = 'starts the workers of the version that is installed now'
 
 interface Running {
@@ -188,7 +203,15 @@ interface Running {
 /** Starts several worker processes and restarts those that exit. */
 async function runPrimary(
   cli: Cli,
-  { config, log, migrate, count, color, running }: ServeOptions & ColorFlag & { count: number; running: Running },
+  {
+    config,
+    log,
+    migrate,
+    sockets,
+    count,
+    color,
+    running,
+  }: ServeOptions & ColorFlag & { count: number; running: Running },
 ): Promise<void> {
   const [{ startWorkers }, { environmentOf }, logger] = await Promise.all([
     import('../process/workers.js'),
@@ -214,6 +237,7 @@ async function runPrimary(
   await cli.close()
   const env = {
     ...environmentOf(config),
+    ...socketsOfWorker(sockets),
     ...((color === false || color === 'never') && { NO_COLOR: '1' }),
     ...(color === 'always' && { FORCE_COLOR: '1' }),
   }
@@ -221,11 +245,12 @@ async function runPrimary(
   while (!running.isEnding) {
     const current = await installedVersion()
     if (current !== undefined && current !== version) logger.warn({ version, installed: current }, OTHER_VERSION)
-    let onAllLost = () => {}
-    const lost = new Promise<void>((resolve) => (onAllLost = resolve))
+    let onAllLost: (exited: Exited & { code: number | undefined }) => void = () => {}
+    const lost = new Promise<Parameters<typeof onAllLost>[0]>((resolve) => (onAllLost = resolve))
     const started = await startWorkers({
       count,
       env,
+      inherits: sockets.length > 0,
       mayRestart: async () => (await installedVersion()) === current,
       onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
       onLost: (exited) => logger.error(exited, LOST),
@@ -236,40 +261,16 @@ async function runPrimary(
       return void (process.exitCode = started)
     }
     running.workers = started
-    await lost
+    const last = await lost
+    if (sockets.length > 0 && !running.isEnding) {
+      logger.fatal(last, SOCKETS_LOST)
+      return void (process.exitCode = last.code || 1)
+    }
   }
   await stopped
 }
 
 /** A database that goes away just after the start ends no server. */
 const UNWARNED = 'cannot warn about the site, as the database has gone away'
-
-/** Milliseconds between attempts to reach the database. */
-const RETRY_DELAY_MS = 1000
-
-/**
- * Waits for a database that cannot be reached: at the start of a machine the server may come before PostgreSQL. What it
- * refuses, such as a wrong password, stops the start as a mistake in the configuration.
- */
-async function onceThere<T>(log: Logger, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'DATABASE_UNREACHABLE') throw error
-      if (error.reason === 'database-refuses') throw new AppError('CONFIG_INVALID', error.message, { cause: error })
-      if (attempt === 1) log.warn(`waiting for the database: ${error.message}`)
-    }
-    await sleep(RETRY_DELAY_MS)
-  }
-}
-
-const loggerOf = async ({ level, stream }: Log): Promise<Logger> => (await import('pino')).default({ level }, stream)
-
-function logEnding(log: Logger, ending: Ending): void {
-  if ('signal' in ending) log.info({ reason: ending.signal }, 'stopping')
-  else if ('err' in ending) log.fatal(ending, 'stopping after an unexpected error')
-  else log.error(ending, 'the shutdown took too long and was abandoned')
-}
 
 const shutdownTimeout = (config: Config): number => secondsOf(config.get('shutdown.timeout') ?? '25s')

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import type { Server as HttpServer } from 'node:http'
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer, type AddressInfo, type ListenOptions, type Server, type Socket } from 'node:net'
+import { AppError } from '../core/errors.js'
 import { listenFailed } from '../core/listening.js'
 import type { Key } from '../core/settings.js'
 
@@ -31,6 +32,22 @@ export class Listener {
     return listener
   }
 
+  /** Listens on sockets that another process has opened, such as systemd. */
+  static async inherit(descriptors: readonly number[], to: HttpServer): Promise<Listener> {
+    const listener = new Listener()
+    listener.leadTo(to)
+    for (const fd of descriptors) {
+      const isOpen = await listener.#open({ fd }).then(
+        () => true,
+        () => false,
+      )
+      if (isOpen && listener.#servers.at(-1)?.address() instanceof Object) continue
+      listener.close()
+      throw new AppError('CONFIG_INVALID', `The socket that serve inherits as descriptor ${fd} cannot be listened on: it must be one of TCP (ListenStream=HOST:PORT in systemd).`) // prettier-ignore
+    }
+    return listener
+  }
+
   get port(): number {
     return this.addresses()[0]?.port ?? 0
   }
@@ -54,12 +71,16 @@ export class Listener {
     for (const server of this.#servers) server.close()
   }
 
-  async #listen(host: string, port: number): Promise<void> {
+  #listen(host: string, port: number): Promise<void> {
+    return this.#open({ host, port })
+  }
+
+  async #open(at: ListenOptions | { fd: number }): Promise<void> {
     // As node:http makes its own
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
       this.#current?.emit('connection', socket),
     )
-    server.listen({ host, port })
+    server.listen(at)
     await once(server, 'listening') // rejects on an error
     this.#servers.push(server)
   }

@@ -44,16 +44,28 @@ interface WorkerOptions {
   count: number
   /** The settings, as environment variables: other users could read them on a command line. */
   env: Record<string, string>
+  /**
+   * Whether they listen on sockets that this process has inherited. They then accept connections by themselves, so that
+   * those that no worker takes wait in the system: this process would lose what it had accepted as the last one stops.
+   * Node closes the sockets with the last worker, so none is started after that.
+   */
+  inherits: boolean
   /** Whether the program is still the one that the other workers run. */
   mayRestart(this: void): Promise<boolean>
   onRestart(this: void, exited: Exited & { delay: number }): void
   /** A worker may not be restarted, and the others go on. */
   onLost(this: void, exited: Exited): void
   /** No worker is left, and none may be restarted. */
-  onAllLost(this: void): void
+  onAllLost(this: void, last: Exited & { code: number | undefined }): void
 }
 
-interface Exited {
+/** How a process ended: without a code if a signal ended it. */
+interface Exit {
+  code: number | undefined
+  reason: string
+}
+
+export interface Exited {
   worker: number
   workerPid: number | undefined
   reason: string
@@ -77,15 +89,18 @@ export interface Workers {
 export async function startWorkers({
   count,
   env,
+  inherits,
   mayRestart,
   onRestart,
   onLost,
   onAllLost,
 }: WorkerOptions): Promise<Workers | number> {
   const workers = new Map<Worker, Promise<unknown>>()
+  const listening = new Set<Worker>()
   let questions = 0
   let stopping = false
   let graceful = true
+  if (inherits) cluster.schedulingPolicy = cluster.SCHED_NONE // before the next line, which fixes it
   cluster.setupPrimary({ args: ['serve'] })
 
   const start = (number: number) => {
@@ -95,7 +110,7 @@ export async function startWorkers({
     let missed = -MISSED_AT_START
     worker.on('message', (message) => void (message === HEARTBEAT && (missed = 0)))
     const heartbeats = setInterval(() => ++missed > MAX_MISSED && kill(worker), HEARTBEAT_MS)
-    const exited = new Promise<{ code: number | undefined; reason: string }>((resolve) => {
+    const exited = new Promise<Exit>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) =>
         resolve({
           code: code ?? undefined,
@@ -106,39 +121,47 @@ export async function startWorkers({
     }).then((exit) => {
       clearInterval(heartbeats)
       workers.delete(worker)
+      listening.delete(worker)
       return { ...exit, uptime: performance.now() - startedAt }
     })
     workers.set(worker, exited)
+    worker.once('listening', () => listening.add(worker))
     return { worker, exited }
   }
   const kill = (worker: Worker) => {
     if (stopping) graceful = false
     worker.process.kill('SIGKILL')
   }
+  /** The sockets are closed. A worker that is only starting could not listen. */
+  const isTooLate = () => inherits && listening.size === 0
   const restart = async (number: number, { worker }: { worker: Worker }, reason: string, failures: number) => {
     const delay = restartDelay(failures)
     onRestart({ worker: number, workerPid: worker.process.pid, reason, delay })
     await sleep(delay)
   }
   const supervise = async (number: number, started = start(number), failuresBefore = 0): Promise<void> => {
-    const { reason, uptime } = await started.exited
+    const exit = await started.exited
+    const { reason, uptime } = exit
     if (stopping) return
-    if (!(await mayRestart())) return lose(number, started, reason)
+    if (isTooLate() || !(await mayRestart())) return lose(number, started, exit)
     const failures = uptime < MIN_UPTIME_MS ? failuresBefore + 1 : 0
     await restart(number, started, reason, failures)
     if (stopping) return
-    if (!(await mayRestart())) return lose(number, started, reason)
+    if (isTooLate() || !(await mayRestart())) return lose(number, started, exit)
     await supervise(number, start(number), failures)
   }
-  const lose = (number: number, { worker }: { worker: Worker }, reason: string) => {
-    onLost({ worker: number, workerPid: worker.process.pid, reason })
-    if (workers.size === 0) onAllLost()
+  const lose = (number: number, { worker }: { worker: Worker }, { reason, code }: Exit) => {
+    const exited = { worker: number, workerPid: worker.process.pid, reason }
+    if (isTooLate()) for (const other of workers.keys()) kill(other)
+    else onLost(exited)
+    if (workers.size === 0 || isTooLate()) onAllLost({ ...exited, code })
   }
   const startFirst = async (failures = 0): Promise<ReturnType<typeof start> | number> => {
     const first = start(1)
     const exit = await Promise.race([once(first.worker, 'listening').then(() => undefined), first.exited])
     if (!exit) return first
     if (exit.code !== undefined) return exit.code
+    if (inherits) return 1
     await restart(1, first, exit.reason, failures + 1) // it was killed
     return startFirst(failures + 1)
   }

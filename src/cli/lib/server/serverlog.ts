@@ -1,4 +1,6 @@
+import type { Logger } from 'pino'
 import type { Log } from '../../../serve.js'
+import type { Ending } from './shutdown.js'
 import { harmless, hasColor, type ColorFlag, type Terminal } from '../terminal/terminal.js'
 
 /** Opens the log on stderr: readable lines on a terminal, JSON lines otherwise. */
@@ -48,4 +50,14 @@ function batchWrites(write: (lines: string) => void, maxLength: number): (line: 
     }
     lines += line
   }
+}
+
+/** For lines that are not about a request. */
+export const loggerOf = async ({ level, stream }: Log): Promise<Logger> =>
+  (await import('pino')).default({ level }, stream)
+
+export function logEnding(log: Logger, ending: Ending): void {
+  if ('signal' in ending) log.info({ reason: ending.signal }, 'stopping')
+  else if ('err' in ending) log.fatal(ending, 'stopping after an unexpected error')
+  else log.error(ending, 'the shutdown took too long and was abandoned')
 }
