@@ -41,6 +41,22 @@ const WINDOWS = [
 ] as const
 
 describe.each(engines)('a visitor on %s', (engine) => {
+  it.each([true, false])('follows a post, and signs up on the way (script: %s)', async (script) => {
+    const site = await serveSite(engine)
+    await filled(site)
+    const { page } = await visit({ script })
+    await page.goto(`${site.url}/posts/1`)
+    const title = await page.innerText('h1')
+    await page.click('button:has-text("Follow")')
+    expect(await page.innerText('.note')).toBe(`Sign in to follow “${title}”.`)
+    await page.click('main >> text=No account yet?')
+    expect(await page.innerText('.note')).toBe(`Sign up to follow “${title}”.`)
+    await signUp(page, 'Eve')
+    expect(await page.innerText('h1')).toBe(title)
+    await page.click('button:has-text("Unfollow")')
+    await page.locator('button:text-is("Follow")').waitFor()
+  })
+
   it.each(WINDOWS)('votes, signs up on the way, writes and comments: %o', async (window) => {
     const site = await serveSite(engine)
     await filled(site)

@@ -5,8 +5,8 @@ import { pendingIn } from '../kit/pending.js'
 
 /** What a visitor wants to do, and signs in for. */
 export interface Wish {
-  kind: 'vote' | 'post' | 'comment' | 'text' | 'other'
-  /** Of the post to vote for. */
+  kind: 'vote' | 'follow' | 'post' | 'comment' | 'text' | 'other'
+  /** Of the post to vote for or to follow. */
   title: string
 }
 
@@ -15,16 +15,20 @@ export async function wishOf(view: View): Promise<Wish | undefined> {
   const pending = pendingIn(view.form.values)
   if (!pending) return undefined
   const kind = KINDS.get(pending.route)
-  const title = kind === 'vote' ? await titleOf(view, pending.params.slug) : ''
-  if (kind && (kind !== 'vote' || title !== '')) return { kind, title }
+  const title = kind && NAMING.has(kind) ? await titleOf(view, pending.params.slug) : ''
+  if (kind && (!NAMING.has(kind) || title !== '')) return { kind, title }
   return { kind: hasText(pending.fields) ? 'text' : 'other', title: '' }
 }
 
 const KINDS: ReadonlyMap<string, Wish['kind']> = new Map([
   ['/posts/new', 'post'],
   ['/posts/:slug/vote', 'vote'],
+  ['/posts/:slug/follow', 'follow'],
   ['/posts/:slug/comments', 'comment'],
 ])
+
+/** Those whose words name the post. */
+const NAMING: ReadonlySet<Wish['kind']> = new Set(['vote', 'follow'])
 
 /** Empty where the visitor may not see the post. */
 async function titleOf(view: View, slug: string | undefined): Promise<string> {
@@ -41,6 +45,7 @@ const hasText = ({ title, contentMarkdown, body, reason }: Fields): boolean =>
 export const WISH_WORDS: Record<'login' | 'join', Record<Wish['kind'], Key>> = {
   login: {
     vote: 'login.toVote',
+    follow: 'login.toFollow',
     post: 'login.toPost',
     comment: 'login.toComment',
     text: 'login.toText',
@@ -48,6 +53,7 @@ export const WISH_WORDS: Record<'login' | 'join', Record<Wish['kind'], Key>> = {
   },
   join: {
     vote: 'join.toVote',
+    follow: 'join.toFollow',
     post: 'join.toPost',
     comment: 'join.toComment',
     text: 'join.toText',

@@ -157,13 +157,11 @@ export const post = page({
               <History view={view} slug={shown.slug} moves={moves} />
             </div>
             <div class="tools" data-live="tools">
-              {view.viewer ? (
-                <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
-                  <button type="submit" class="button">
-                    <Icon name="bell" /> {t(isFollowed ? 'follow.stop' : 'follow.start')}
-                  </button>
-                </Form>
-              ) : null}
+              <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
+                <button type="submit" class="button">
+                  <Icon name="bell" /> {t(isFollowed ? 'follow.stop' : 'follow.start')}
+                </button>
+              </Form>
               <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')} aria-live="polite">
                 {t('action.copyLink')}
               </a>
