@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import path from 'node:path'
 import { Option, type Command } from 'commander'
+import { parseListen } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { whyNotWritten } from '../core/filecauses.js'
 import type { Cli } from './lib/connection/session.js'
@@ -13,12 +16,13 @@ import type { Column } from './lib/output/table.js'
 import { tellPlan } from './lib/prompts/dryrun.js'
 import { confirm } from './lib/prompts/prompts.js'
 import { say, tell, write, type Terminal } from './lib/terminal/terminal.js'
-import { unitOf } from './serviceunit.js'
+import { socketUnitOf, unitOf } from './serviceunit.js'
 import { programFile } from './version.js'
 
 interface Flags extends OutputFlags {
   name: string
   user?: true
+  socket?: true
   dryRun?: boolean
   yes?: boolean
   input?: boolean
@@ -30,9 +34,11 @@ interface Place {
   isUsers: boolean
   needsRoot: boolean
   unit: string
+  socketUnit: string
   config: string
   /** The folder of the data, in words. */
   data: string
+  /** Of the unit. */
   text: string
   systemctl(this: void, ...args: string[]): Promise<string>
 }
@@ -42,13 +48,16 @@ interface State {
   unit: string
   active: string
   enabled: string
+  /** Of the unit that keeps the port open; absent in services of earlier versions. */
+  socket: string
 }
 
-const STATE: (keyof State)[] = ['name', 'unit', 'active', 'enabled']
+const STATE: (keyof State)[] = ['name', 'unit', 'active', 'enabled', 'socket']
 const columns: Column<State>[] = [
   { head: 'NAME', field: 'name', text: ({ name }) => name, drop: 0 },
   { head: 'ACTIVE', field: 'active', text: ({ active }) => active, drop: 0 },
   { head: 'ENABLED', field: 'enabled', text: ({ enabled }) => enabled, drop: 0 },
+  { head: 'SOCKET', field: 'socket', text: ({ socket }) => socket, drop: 0 },
   { head: 'UNIT', field: 'unit', text: ({ unit }) => unit, drop: 1, whole: true },
 ]
 
@@ -60,24 +69,29 @@ export function register(group: Command, cli: Cli): void {
       .option('--user', 'a service of this user, which ends when they have signed out')
   const flagsOf = (command: Command) => command.optsWithGlobals<Flags>()
 
-  const printing = withPlace(explain(group.command('print').description('Print the systemd unit for the server'), {
+  const printing = withPlace(explain(group.command('print').description('Print the systemd units for the server'), {
     own: [],
-    examples: ['service print', 'service print --name ideas > /etc/systemd/system/ideas.service'],
+    examples: ['service print > /etc/systemd/system/feedbackctl.service', 'service print --socket > /etc/systemd/system/feedbackctl.socket'],
+    notes: ['The server needs both. Where a configuration file is there, the socket has the address of its "listen".'],
   })) // prettier-ignore
-  printing.action(async () => write(terminal, placeOf(terminal, flagsOf(printing)).text))
+  printing.option('--socket', 'print the unit of the socket, which stays open while the server restarts').action(async () => {
+    const flags = flagsOf(printing)
+    const place = placeOf(terminal, flags)
+    await write(terminal, flags.socket ? await socketOf(place) : place.text)
+  }) // prettier-ignore
 
   const installing = withPlace(explain(group.command('install').description('Install a server as a service, and start it'), {
     own: [],
     examples: ['service install', 'service install --name ideas --dry-run', 'service install --user'],
     notes: [
-      'It writes the unit, and a configuration file if there is none, and starts the server now and with the machine. Run again, it updates the unit, as after an upgrade.',
+      'It writes the units of the server and of its socket, and a configuration file if there is none, and starts the server now and with the machine. Run again, it updates the units, as after an upgrade or a change of "listen".',
     ],
   })) // prettier-ignore
   setFixes(installing, { OUTPUT_FAILED: ['service install --dry-run'] })
   installing.option('--dry-run', 'show what would be done, but change nothing').action(async () => {
     const flags = flagsOf(installing)
     const place = placeOf(terminal, flags)
-    const steps = installation(place)
+    const steps = installation(place, await socketOf(place))
     if (flags.dryRun) return tellPlan(terminal, steps.map(({ does }) => does)) // prettier-ignore
     await assertSystemd(place)
     for (const { run } of steps) await run()
@@ -88,7 +102,7 @@ export function register(group: Command, cli: Cli): void {
     )
   })
 
-  const uninstalling = withPlace(explain(group.command('uninstall').description('Stop a service and remove its unit. Its data and settings stay'), {
+  const uninstalling = withPlace(explain(group.command('uninstall').description('Stop a service and remove its units. Its data and settings stay'), {
     own: [],
     examples: ['service uninstall', 'service uninstall --name ideas --yes'],
   })) // prettier-ignore
@@ -104,7 +118,7 @@ export function register(group: Command, cli: Cli): void {
       if (flags.dryRun) return tellPlan(terminal, steps.map(({ does }) => does)) // prettier-ignore
       await assertSystemd(place)
       if (!flags.yes)
-        await confirm(terminal, flags, `Stop the service ${place.name} and remove its unit? Its data stays.`)
+        await confirm(terminal, flags, `Stop the service ${place.name} and remove its units? Its data stays.`)
       for (const { run } of steps) await run()
       tell(terminal, `The service ${place.name} is removed. Its settings stay in ${place.config}, its data in ${place.data}.`) // prettier-ignore
     })
@@ -118,9 +132,14 @@ export function register(group: Command, cli: Cli): void {
     const flags = flagsOf(showing)
     const place = placeOf(terminal, flags)
     assertInstalled(place)
-    const text = await place.systemctl('show', place.name, '--property=ActiveState,UnitFileState')
-    const value = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] || 'unknown'
-    const row = { name: place.name, unit: place.unit, active: value('ActiveState'), enabled: value('UnitFileState') }
+    const shown = async (unit: string) => {
+      const text = await place.systemctl('show', unit, '--property=ActiveState,UnitFileState')
+      const value = (key: string) => new RegExp(`^${key}=(.*)$`, 'm').exec(text)?.[1] || 'unknown'
+      return { active: value('ActiveState'), enabled: value('UnitFileState') }
+    }
+    const { active, enabled } = await shown(`${place.name}.service`)
+    const socket = existsSync(place.socketUnit) ? (await shown(`${place.name}.socket`)).active : 'none'
+    const row = { name: place.name, unit: place.unit, active, enabled, socket }
     await print(terminal, flags, { body: row, rows: [row], columns, id: ({ name }) => name, single: true })
   })
 }
@@ -131,12 +150,14 @@ function placeOf({ env }: Terminal, { name, user }: Flags): Place {
   const isUsers = user === true
   const root = env.FEEDBACKCTL_TEST_ROOT ?? ''
   const home = env.XDG_CONFIG_HOME ?? path.join(env.HOME ?? '', '.config')
+  const units = isUsers ? path.join(home, 'systemd/user') : `${root}/etc/systemd/system`
   const config = path.join(isUsers ? home : `${root}/etc`, name, 'config.toml')
   return {
     name,
     isUsers,
     needsRoot: !isUsers && root === '' && process.getuid?.() !== 0,
-    unit: isUsers ? path.join(home, 'systemd/user', `${name}.service`) : `${root}/etc/systemd/system/${name}.service`,
+    unit: path.join(units, `${name}.service`),
+    socketUnit: path.join(units, `${name}.socket`),
     config,
     data: isUsers ? 'the folder that "feedbackctl config get data.dir" prints' : `/var/lib/${name}`,
     text: unitOf({ name, isUsers, program: [process.execPath, programFile], config }),
@@ -175,27 +196,61 @@ interface Step {
   run(this: void): unknown
 }
 
-function installation({ name, unit, config, text, systemctl: ask }: Place): Step[] {
-  const before = existsSync(unit) ? readFileSync(unit, 'utf8') : undefined
+function installation(place: Place, socketText: string): Step[] {
+  const { name, unit, socketUnit, config, text, systemctl: ask } = place
+  const [before, socketBefore] = [unit, socketUnit].map((file) => existsSync(file) ? readFileSync(file, 'utf8') : undefined) // prettier-ignore
   const run = (...args: string[]): Step => ({ does: `run systemctl ${args.join(' ')}`, run: () => ask(...args) })
+  const isNew = before !== text
+  const hasNewSocket = socketBefore !== socketText
+  // A server that runs without the socket has its port
+  const isStopped = before !== undefined && hasNewSocket
   return [
-    ...(before === text ? [] : [{ does: `write ${unit}`, run: () => put(unit, text, 0o644) }]),
+    ...(isNew ? [{ does: `write ${unit}`, run: () => put(unit, text, 0o644) }] : []),
+    ...(hasNewSocket ? [{ does: `write ${socketUnit}`, run: () => put(socketUnit, socketText, 0o644) }] : []),
     ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, SETTINGS, 0o600) }]),
-    ...(before === text ? [] : [run('daemon-reload')]),
-    run('enable', '--now', name),
+    ...(isNew || hasNewSocket ? [run('daemon-reload')] : []),
+    ...(isStopped ? [run('stop', ...unitsOf(place))] : []),
+    run('enable', '--now', ...unitsOf(place)),
     // It runs with the unit that was there before
-    ...(before === undefined || before === text ? [] : [run('try-restart', name)]),
+    ...(isNew && before !== undefined && !isStopped ? [run('try-restart', `${name}.service`)] : []),
   ]
 }
 
-const removal = ({ name, unit, systemctl: ask }: Place): Step[] => [
-  { does: `run systemctl disable --now ${name}`, run: () => ask('disable', '--now', name) },
-  { does: `remove ${unit}`, run: () => rmSync(unit) },
-  { does: 'run systemctl daemon-reload', run: () => ask('daemon-reload') },
-]
+/** The socket first: systemd refuses to open it for a service that runs. */
+const unitsOf = ({ name }: Place): string[] => [`${name}.socket`, `${name}.service`]
 
+function removal(place: Place): Step[] {
+  const { unit, socketUnit, systemctl: ask } = place
+  const files = [socketUnit, unit].filter((file) => existsSync(file))
+  const units = files.map((file) => path.basename(file))
+  return [
+    { does: `run systemctl disable --now ${units.join(' ')}`, run: () => ask('disable', '--now', ...units) },
+    ...files.map((file) => ({ does: `remove ${file}`, run: () => rmSync(file) })),
+    { does: 'run systemctl daemon-reload', run: () => ask('daemon-reload') },
+  ]
+}
+
+/** The unit of the socket. It has the address that the settings of the service name. */
+async function socketOf({ name, config: file }: Place): Promise<string> {
+  const { loadConfig } = await import('../config.js')
+  const config = existsSync(file) ? await loadConfig({ flags: { config: file }, env: {}, cwd: '/' }) : undefined
+  const { host, port } = parseListen(config?.get('listen') ?? LISTEN) ?? { host: '', port: 0 }
+  if (port === 0) throw new AppError('CONFIG_INVALID', `listen in ${file} has no port, and a service needs one: visitors have to find it.`) // prettier-ignore
+  const found = isIP(host) ? [host] : await addressesOf(host, file)
+  return socketUnitOf({ name, addresses: found.map((ip) => (isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`)) })
+}
+
+/** systemd takes no names of hosts. */
+async function addressesOf(host: string, file: string): Promise<string[]> {
+  const found = await lookup(host, { all: true }).catch((cause: unknown) => {
+    throw new AppError('CONFIG_INVALID', `listen in ${file} names the host ${host}, which is not known. Give an address.`, { cause }) // prettier-ignore
+  })
+  return [...new Set(found.map(({ address }) => address))]
+}
+
+const LISTEN = '127.0.0.1:8000'
 const SETTINGS = `# The settings of this server, which reads them when it starts. docs/configuration.md lists them.
-listen = "127.0.0.1:8000"
+listen = "${LISTEN}"
 # site.url = "https://feedback.example.org"
 # trust-proxy = "loopback"
 `

@@ -41,7 +41,8 @@ SystemCallErrorNumber=EPERM`
 /** The systemd unit of a service. */
 export const unitOf = ({ name, isUsers, program, config }: Service): string => `[Unit]
 Description=feedbackctl${name === 'feedbackctl' ? '' : ` (${name})`}
-After=network-online.target
+Requires=${name}.socket
+After=network-online.target ${name}.socket
 Wants=network-online.target
 StartLimitIntervalSec=0
 
@@ -56,6 +57,26 @@ ${HARDENED}
 ${isUsers ? '' : `${OF_MACHINE}\n`}
 [Install]
 WantedBy=${isUsers ? 'default.target' : 'multi-user.target'}
+Also=${name}.socket
+`
+
+/**
+ * The unit of the socket, at these addresses. It stays open while the server restarts. A connection starts a server
+ * that was stopped; the limit ends that where the settings are wrong, as systemd would try for ever.
+ */
+export const socketUnitOf = ({
+  name,
+  addresses,
+}: Pick<Service, 'name'> & { addresses: readonly string[] }): string => `[Unit]
+Description=Socket of feedbackctl${name === 'feedbackctl' ? '' : ` (${name})`}
+
+[Socket]
+${addresses.map((address) => `ListenStream=${address}\n`).join('')}FreeBind=yes
+TriggerLimitIntervalSec=30
+TriggerLimitBurst=10
+
+[Install]
+WantedBy=sockets.target
 `
 
 /** The configuration has secrets, so only root can read it. systemd hands the server a copy. */

@@ -6,6 +6,9 @@ import { AppError } from '../core/errors.js'
 import { listenFailed } from '../core/listening.js'
 import type { Key } from '../core/settings.js'
 
+/** Connections that wait on an inherited socket while the program starts. The system may allow fewer. */
+const BACKLOG = 4096
+
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */
 export class Listener {
   readonly #servers: Server[] = []
@@ -37,7 +40,7 @@ export class Listener {
     const listener = new Listener()
     listener.leadTo(to)
     for (const fd of descriptors) {
-      const isOpen = await listener.#open({ fd }).then(
+      const isOpen = await listener.#open({ fd, backlog: BACKLOG }).then(
         () => true,
         () => false,
       )
@@ -75,7 +78,7 @@ export class Listener {
     return this.#open({ host, port })
   }
 
-  async #open(at: ListenOptions | { fd: number }): Promise<void> {
+  async #open(at: ListenOptions | { fd: number; backlog: number }): Promise<void> {
     // As node:http makes its own
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
       this.#current?.emit('connection', socket),

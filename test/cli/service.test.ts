@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -23,6 +23,7 @@ echo "UnitFileState=enabled"
     machine,
     run: (args: string) => machine.run(`service ${args}`, { env }),
     unit: (name = 'feedbackctl') => path.join(root, `etc/systemd/system/${name}.service`),
+    socket: (name = 'feedbackctl') => path.join(root, `etc/systemd/system/${name}.socket`),
     config: (name = 'feedbackctl') => path.join(root, `etc/${name}/config.toml`),
     /** Those since the last time. */
     calls() {
@@ -33,27 +34,33 @@ echo "UnitFileState=enabled"
   }
 }
 
-it('"service install" writes the unit and the settings, and starts the server; again, it changes nothing', async () => {
-  const { run, unit, config, calls } = await withSystemd()
+it('"service install" writes the units and the settings, and starts the server; again, it changes nothing', async () => {
+  const { run, unit, socket, config, calls } = await withSystemd()
   const dry = await run('install --dry-run')
   expect(dry).toMatchObject({
     code: 0,
-    stderr: expect.stringContaining(`Would write ${unit()}.\nWould write ${config()}.\n`),
+    stderr: expect.stringContaining(`Would write ${unit()}.\nWould write ${socket()}.\nWould write ${config()}.\n`),
   })
   expect([existsSync(unit()), calls()]).toEqual([false, []])
 
   const done = await run('install')
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --data-dir /var/lib/feedbackctl --config ${config()}\n`) }) // prettier-ignore
-  expect(calls()).toEqual(['daemon-reload', 'enable --now feedbackctl'])
+  const enabling = 'enable --now feedbackctl.socket feedbackctl.service'
+  expect(calls()).toEqual(['daemon-reload', enabling])
   expect(readFileSync(unit(), 'utf8')).toBe((await run('print')).stdout)
+  expect(readFileSync(socket(), 'utf8')).toBe((await run('print --socket')).stdout)
   expect([statSync(unit()).mode & 0o777, statSync(config()).mode & 0o777]).toEqual([0o644, 0o600])
-  writeFileSync(config(), 'listen = "127.0.0.1:9000"\n')
+  writeFileSync(config(), 'listen = "127.0.0.1:8000"\n')
 
   await run('install')
-  expect(calls()).toEqual(['enable --now feedbackctl'])
+  expect(calls()).toEqual([enabling])
   writeFileSync(unit(), 'of an earlier version')
   await run('install')
-  expect(calls()).toEqual(['daemon-reload', 'enable --now feedbackctl', 'try-restart feedbackctl'])
+  expect(calls()).toEqual(['daemon-reload', enabling, 'try-restart feedbackctl.service']) // the socket stays open
+  writeFileSync(config(), 'listen = "127.0.0.1:9000"\n')
+  await run('install')
+  expect(calls()).toEqual(['daemon-reload', 'stop feedbackctl.socket feedbackctl.service', enabling])
+  expect(readFileSync(socket(), 'utf8')).toContain('\nListenStream=127.0.0.1:9000\n')
   expect(readFileSync(config(), 'utf8')).toBe('listen = "127.0.0.1:9000"\n')
 })
 
@@ -77,30 +84,72 @@ it('"service print" runs this program, hardened, with the settings of the name',
   expect(own).toContain('WantedBy=default.target')
 })
 
+it('"service install" of an earlier version, without a socket, stops the server that has the port', async () => {
+  const { run, unit, socket, calls } = await withSystemd()
+  await run('install')
+  rmSync(socket())
+  calls()
+  await run('install')
+  expect(calls()).toEqual(['daemon-reload', 'stop feedbackctl.socket feedbackctl.service', 'enable --now feedbackctl.socket feedbackctl.service']) // prettier-ignore
+  rmSync(socket())
+  expect(JSON.parse((await run('status --json')).stdout)).toMatchObject({ socket: 'none' })
+  calls()
+  await run('uninstall --yes')
+  expect(calls()).toEqual(['disable --now feedbackctl.service', 'daemon-reload'])
+  expect(existsSync(unit())).toBe(false)
+})
+
+it.each([
+  ['', 'ListenStream=127.0.0.1:8000\n'],
+  ['listen = "0.0.0.0:80"', 'ListenStream=0.0.0.0:80\n'],
+  ['listen = "[2001:db8::1]:443"', 'ListenStream=[2001:db8::1]:443\n'],
+  ['listen = 9000', 'ListenStream=127.0.0.1:9000\n'],
+  ['listen = "localhost:9000"', 'ListenStream=127.0.0.1:9000\n'],
+])('the socket of a service listens where the settings say: %s', async (settings, line) => {
+  const { run, config } = await withSystemd()
+  mkdirSync(path.dirname(config()), { recursive: true })
+  writeFileSync(config(), settings)
+  // Variables of whoever installs the service are not of the service
+  expect((await run('print --socket')).stdout.split('\n\n')[1]).toContain(`[Socket]\n${line}`)
+})
+
+it.each([
+  ['listen = "127.0.0.1:0"', 'has no port'],
+  ['listen = "no.such.host.invalid:80"', 'which is not known'],
+  ['listen = "127.0.0.1:80\\nExecStartPre=x"', 'listen must be'],
+  ['listen = ', 'is not valid TOML'],
+])('"service install" refuses %s and writes nothing', async (settings, message) => {
+  const { run, unit, config, calls } = await withSystemd()
+  mkdirSync(path.dirname(config()), { recursive: true })
+  writeFileSync(config(), settings)
+  expect(await run('install')).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  expect([existsSync(unit()), calls()]).toEqual([false, []])
+})
+
 it('"service install --user" asks the systemd of the user, in the folders of the user', async () => {
   const { run, machine, calls } = await withSystemd()
   expect((await run('install --user --name ideas')).code).toBe(0)
-  expect(calls()).toEqual(['--user daemon-reload', '--user enable --now ideas'])
+  expect(calls()).toEqual(['--user daemon-reload', '--user enable --now ideas.socket ideas.service'])
   const folder = path.join(machine.folder, 'config')
   expect(readFileSync(path.join(folder, 'systemd/user/ideas.service'), 'utf8')).toContain(` serve --config ${folder}/ideas/config.toml\n`) // prettier-ignore
 })
 
 it('"service status" and "service uninstall" know what is installed', async () => {
-  const { run, unit, config, calls } = await withSystemd()
+  const { run, unit, socket, config, calls } = await withSystemd()
   expect(await run('status')).toMatchObject({
     code: 3,
     stderr: expect.stringContaining('fix   feedbackctl service install'),
   })
   expect(await run('uninstall --yes')).toMatchObject({ code: 3 })
   await run('install')
-  expect(JSON.parse((await run('status --json')).stdout)).toEqual({ name: 'feedbackctl', unit: unit(), active: 'active', enabled: 'enabled' }) // prettier-ignore
+  expect(JSON.parse((await run('status --json')).stdout)).toEqual({ name: 'feedbackctl', unit: unit(), active: 'active', enabled: 'enabled', socket: 'active' }) // prettier-ignore
   calls()
   expect(await run('uninstall')).toMatchObject({ code: 5, stderr: expect.stringContaining('CONFIRMATION_NEEDED') })
   expect((await run('uninstall --dry-run')).stderr).toContain(`Would remove ${unit()}.\n`)
   expect([existsSync(unit()), calls()]).toEqual([true, []])
   expect((await run('uninstall --yes')).code).toBe(0)
-  expect(calls()).toEqual(['disable --now feedbackctl', 'daemon-reload'])
-  expect([existsSync(unit()), existsSync(config())]).toEqual([false, true])
+  expect(calls()).toEqual(['disable --now feedbackctl.socket feedbackctl.service', 'daemon-reload'])
+  expect([unit(), socket(), config()].map((file) => existsSync(file))).toEqual([false, false, true])
 })
 
 it('a service fails with a cause and changes nothing where systemd is missing or the name is wrong', async () => {
@@ -118,5 +167,5 @@ it('a service fails with a cause and changes nothing where systemd is missing or
 
 it('"service install" says what systemd said', async () => {
   const { run } = await withSystemd({ fails: 'enable' })
-  expect(await run('install')).toMatchObject({ stderr: expect.stringMatching(/systemctl enable --now feedbackctl failed: Failed to do that\.[^]*OUTPUT_FAILED/) }) // prettier-ignore
+  expect(await run('install')).toMatchObject({ stderr: expect.stringMatching(/systemctl enable --now feedbackctl.socket feedbackctl.service failed: Failed to do that\.[^]*OUTPUT_FAILED/) }) // prettier-ignore
 })
