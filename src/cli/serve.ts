@@ -16,6 +16,7 @@ import { socketsOfWorker, takeSockets, warnOfSockets } from './lib/server/inheri
 import { meterOf, showMetrics, showMetricsOfWorkers } from './lib/server/metrics.js'
 import { loggerOf, logEnding, openLog } from './lib/server/serverlog.js'
 import { SHUTDOWN_GRACE, untilStopped } from './lib/server/shutdown.js'
+import { anyAlive, serviceManager, type ServiceManager } from './lib/server/servicemanager.js'
 import { onceThere } from './lib/server/starting.js'
 import { watchUpgrades } from './lib/server/upgrades.js'
 import type { ColorFlag } from './lib/terminal/terminal.js'
@@ -52,16 +53,19 @@ export function register(command: Command, cli: Cli): void {
         sockets,
         log: await openLog(cli.terminal, { level: config.get('log.level') ?? 'info', color, single }),
       }
-      const shownBy = { config, log: await loggerOf(options.log), version }
+      const logger = await loggerOf(options.log)
+      const manager = serviceManager(cli.terminal.env, logger, { isWorker: worker !== undefined })
+      const shownBy = { config, log: logger, version }
       if (worker === undefined && count > 1) {
         const running: Running = {}
-        const shown = await showMetricsOfWorkers(shownBy, (ms) => running.workers?.ask(ms))
-        return runPrimary(cli, { ...options, count, color, running }).finally(() => shown?.close())
+        const shown = await showMetricsOfWorkers(shownBy, (ms) => running.workers?.ask('measured', ms))
+        return runPrimary(cli, { ...options, manager, count, color, running }).finally(() => shown?.close())
       }
       const meter = await meterOf(config)
-      if (meter && worker !== undefined) answerPrimary(meter.read)
+      const site: Running = {}
+      if (worker !== undefined) answerPrimary({ measured: meter?.read, alive: () => isAlive(site) })
       const shown = worker === undefined ? await showMetrics(shownBy, meter) : undefined
-      await runServer(cli, { ...options, worker, meter }).finally(() => {
+      await runServer(cli, { ...options, manager, worker, meter, running: site }).finally(() => {
         shown?.close()
         disconnectWorker()
       })
@@ -74,6 +78,24 @@ interface ServeOptions {
   migrate: boolean
   /** Descriptors that it inherits, in place of binding `listen`. */
   sockets: readonly number[]
+  manager: ServiceManager
+  running: Running
+}
+
+interface Running {
+  isEnding?: boolean
+  /** Of a primary. */
+  workers?: Workers
+  /** Of the process that serves. */
+  stop?: Daemon['stop']
+  /** Of its open database: absent while it stands aside for a restore. */
+  ping?: App['ping'] | undefined
+}
+
+/** A server that stands aside on purpose is alive. */
+const isAlive = async ({ ping }: Running): Promise<boolean> => {
+  await ping?.()
+  return true
 }
 
 /** Serves in this process, alone or as one of several workers. */
@@ -84,17 +106,19 @@ async function runServer(
     log,
     migrate,
     sockets,
+    manager,
+    running,
     worker,
     meter,
   }: ServeOptions & { worker: number | undefined; meter: Meter | undefined },
 ): Promise<void> {
   const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
-  const running: { stop?: Daemon['stop']; isEnding?: boolean } = {}
   const stopped = untilStopped(
     seconds,
     async () => {
       running.isEnding = true
+      manager.stopping()
       await running.stop?.(seconds)
       await cli.close()
       logger.info('stopped')
@@ -122,11 +146,17 @@ async function runServer(
   let listener: Daemon['listener'] | undefined
   let standby: Standby | undefined
   for (let round = 1; !running.isEnding; round++) {
-    const app = await onceThere(logger, () =>
-      openSite(cli, { config, logger, migrate, meter, isFirst: worker === undefined && round === 1 }),
+    const app = await onceThere(
+      logger,
+      () => openSite(cli, { config, logger, migrate, meter, isFirst: worker === undefined && round === 1 }),
+      () => manager.waits(WAITS),
     )
     const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
-    if (round === 1) warnOfSockets(sockets, { config, log: logger, at: daemon.url })
+    running.ping = app.ping
+    if (round === 1) {
+      warnOfSockets(sockets, { config, log: logger, at: daemon.url })
+      manager.ready(`serves ${daemon.url}`, () => isAlive(running))
+    }
     meter?.open(daemon.measure)
     running.stop = daemon.stop
     standby?.stop()
@@ -140,6 +170,7 @@ async function runServer(
     logger.info(MAINTENANCE)
     listener = daemon.listener
     standby = await daemon.beginMaintenance(seconds)
+    running.ping = undefined
     await meter?.close()
     await cli.close()
     running.stop = async () => listener?.close()
@@ -193,25 +224,13 @@ function pagesOf(config: Config): 'own' | 'none' | { folder: string } {
 const LOST = 'a worker exited and is not restarted, as another version is installed: restart the server'
 const SOCKETS_LOST =
   'the inherited sockets are closed with the last worker: the server ends, to be started with them again'
+const WAITS = 'waits for the database'
 const OTHER_VERSION = 'starts the workers of the version that is installed now'
-
-interface Running {
-  workers?: Workers
-  isEnding?: boolean
-}
 
 /** Starts several worker processes and restarts those that exit. */
 async function runPrimary(
   cli: Cli,
-  {
-    config,
-    log,
-    migrate,
-    sockets,
-    count,
-    color,
-    running,
-  }: ServeOptions & ColorFlag & { count: number; running: Running },
+  { config, log, migrate, sockets, manager, running, count, color }: ServeOptions & ColorFlag & { count: number },
 ): Promise<void> {
   const [{ startWorkers }, { environmentOf }, logger] = await Promise.all([
     import('../process/workers.js'),
@@ -223,16 +242,20 @@ async function runPrimary(
     seconds,
     async () => {
       running.isEnding = true
+      manager.stopping()
       const graceful = (await running.workers?.stop(seconds)) ?? true
       logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
       if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
     },
     { log: (ending) => logEnding(logger, ending) },
   )
-  await onceThere(logger, async () =>
-    warnAbout(await openSite(cli, { config, logger, migrate, isFirst: true }), config, logger, {
-      env: cli.terminal.env,
-    }),
+  await onceThere(
+    logger,
+    async () =>
+      warnAbout(await openSite(cli, { config, logger, migrate, isFirst: true }), config, logger, {
+        env: cli.terminal.env,
+      }),
+    () => manager.waits(WAITS),
   )
   await cli.close()
   const env = {
@@ -261,6 +284,7 @@ async function runPrimary(
       return void (process.exitCode = started)
     }
     running.workers = started
+    manager.ready(`serves with ${count} workers`, () => anyAlive(running.workers))
     const last = await lost
     if (sockets.length > 0 && !running.isEnding) {
       logger.fatal(last, SOCKETS_LOST)

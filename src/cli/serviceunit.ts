@@ -38,7 +38,10 @@ SystemCallFilter=@system-service
 SystemCallFilter=~@privileged
 SystemCallErrorNumber=EPERM`
 
-/** The systemd unit of a service. */
+/**
+ * The systemd unit of a service. systemd hears from systemd-notify, a child of the server, and not from its main process.
+ * An update of the schema may take any time to start.
+ */
 export const unitOf = ({ name, isUsers, program, config }: Service): string => `[Unit]
 Description=feedbackctl${name === 'feedbackctl' ? '' : ` (${name})`}
 Requires=${name}.socket
@@ -47,6 +50,10 @@ Wants=network-online.target
 StartLimitIntervalSec=0
 
 [Service]
+Type=notify
+NotifyAccess=all
+TimeoutStartSec=infinity
+WatchdogSec=120
 ExecStart=${program.map(quoted).join(' ')} serve --config ${isUsers ? quoted(config) : `\${CREDENTIALS_DIRECTORY}/config.toml`}
 ${isUsers ? '' : ownUser(name, config)}OOMPolicy=continue
 Restart=always

@@ -19,13 +19,20 @@ const MAX_MISSED = 10
 /** How many more it may miss at first, while it starts. */
 const MISSED_AT_START = 20
 
-/** The message that asks a worker what it has measured, and the one that answers. */
+/** The message that asks a worker, and the one that answers. */
 const QUESTION = 'feedbackctl question'
 const ANSWER = 'feedbackctl answer'
+
+/** What a primary asks: what its worker has measured, and whether its database answers. */
+interface Answers {
+  measured?: (() => Promise<unknown>) | undefined
+  alive: () => Promise<boolean>
+}
 
 interface Question {
   type: typeof QUESTION
   id: number
+  about: keyof Answers
 }
 
 interface Answer {
@@ -77,7 +84,7 @@ export interface Workers {
    * Asks all workers, and waits this many milliseconds. By the number that each process has; undefined where one did not
    * answer.
    */
-  ask(ms: number): Promise<Map<number, unknown>>
+  ask(about: keyof Answers, ms: number): Promise<Map<number, unknown>>
   /** Stops all workers, and kills them after the timeout. Returns whether none had to be killed. */
   stop(seconds: number): Promise<boolean>
 }
@@ -170,7 +177,7 @@ export async function startWorkers({
   if (typeof first === 'number') return first
   void supervise(1, first)
   for (let number = 2; number <= count; number++) void supervise(number)
-  const ask = (worker: Worker, ms: number): Promise<unknown> =>
+  const ask = (worker: Worker, about: keyof Answers, ms: number): Promise<unknown> =>
     new Promise((resolve) => {
       const id = ++questions
       const end = (answer: unknown) => {
@@ -183,11 +190,11 @@ export async function startWorkers({
       }
       const timer = setTimeout(end, ms, undefined)
       worker.on('message', hear)
-      if (worker.isConnected()) worker.send({ type: QUESTION, id } satisfies Question, () => {}) // its channel may close now
+      if (worker.isConnected()) worker.send({ type: QUESTION, id, about } satisfies Question, () => {}) // its channel may close now
     })
   return {
-    async ask(ms) {
-      const asked = [...workers.keys()].map(async (worker) => [worker.id, await ask(worker, ms)] as const)
+    async ask(about, ms) {
+      const asked = [...workers.keys()].map(async (worker) => [worker.id, await ask(worker, about, ms)] as const)
       return new Map(await Promise.all(asked))
     },
     async stop(seconds) {
@@ -225,13 +232,15 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
 }
 
 /** Answers what the primary asks. */
-export function answerPrimary(answer: () => Promise<unknown>): void {
+export function answerPrimary(answers: Answers): void {
   process.on('message', (message) => {
     if (!isOfType(message, QUESTION)) return
-    const { id } = message as Question
+    const { id, about } = message as Question
     const send = (found: unknown) =>
       process.send?.({ type: ANSWER, id, answer: found } satisfies Answer, undefined, undefined, () => {}) // its channel may close now
-    answer().then(send, () => send(undefined))
+    const answer = answers[about]
+    if (answer) answer().then(send, () => send(undefined))
+    else send(undefined)
   })
 }
 
