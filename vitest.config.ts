@@ -9,7 +9,10 @@ const PATIENCE = 50_000
 /** What holds for the tests of each project. */
 export const common: TestProjectInlineConfiguration['test'] = {
   setupFiles: 'test/support/setup.ts',
-  alias: { '@node-rs/argon2': fileURLToPath(new URL('test/support/argon2.ts', import.meta.url)) },
+  alias: {
+    '@node-rs/argon2': fileURLToPath(new URL('test/support/argon2.ts', import.meta.url)),
+    '@node-rs/bcrypt': fileURLToPath(new URL('test/support/bcrypt.ts', import.meta.url)),
+  },
   restoreMocks: true,
   unstubEnvs: true,
   // For tests that hang. Beside a load the slowest takes a minute.

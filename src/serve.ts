@@ -184,7 +184,7 @@ async function openPort(server: FastifyInstance, { host, port, sockets }: Place)
  * while it runs.
  */
 export async function keepProgramFiles(): Promise<void> {
-  await Promise.all([keepProgram(), assets(), import('@node-rs/argon2')])
+  await Promise.all([keepProgram(), assets(), import('@node-rs/argon2'), import('@node-rs/bcrypt')])
   gzippedFile('threads/markdown.js')
   gzippedFile('threads/checkpoint.js')
   gzippedFile('threads/images.js')

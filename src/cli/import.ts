@@ -34,6 +34,8 @@ interface Counts {
 interface Balance {
   balance: Counts[]
   boards: { board: string | null; posts: number; votes: number }[]
+  /** Hashes of passwords: whose account has them, and those in no form that is taken. Absent from older servers. */
+  passwords: { kept: number; leftOut: number }
   isBalanced: boolean
 }
 
@@ -71,7 +73,7 @@ export function register(command: Command, cli: Cli): void {
     ],
     notes: [
       'What was imported before is not imported again, so a second import brings only what is new, and one that was interrupted goes on. Nobody is told of what is imported.',
-      'People are matched by their e-mail address. They sign in by a link that the site mails to them. Votes whose voters are not known are a number of the post.',
+      'People are matched by their e-mail address. They sign in by a link that the site mails to them; those of LogChimp and Astuto also with the password that they had there. Votes whose voters are not known are a number of the post.',
       'The last lines say what was found and what became of it. "matched" was here already by its name or address, "existing" came with an earlier import.',
     ],
   })
@@ -161,7 +163,7 @@ async function imported(
     for await (const record of records) {
       interruption.check()
       const row = JSON.stringify(record)
-      open.set((line += 1), row)
+      open.set((line += 1), 'passwordHash' in record ? JSON.stringify({ ...record, passwordHash: undefined }) : row)
       text += `${row}\n`
       if (text.length < CHUNK) continue
       yield Buffer.from(text)
@@ -174,7 +176,8 @@ async function imported(
     for await (const answer of answerLines<AnswerLine>(pieces)) {
       const { result, line = 0, type, until = 0, error } = answer
       if (result === 'incomplete') throw errorOf(error)
-      if (result === 'complete') return { balance: [], boards: [], isBalanced: true, ...answer }
+      if (result === 'complete')
+        return { balance: [], boards: [], passwords: { kept: 0, leftOut: 0 }, isBalanced: true, ...answer }
       if (result === 'failed') {
         const row = open.get(line) ?? ''
         if ((said += 1) <= MOST_SAID)
@@ -228,10 +231,10 @@ function nameIn(row: string): string {
 async function report(
   { terminal }: Cli,
   flags: Flagged,
-  { balance, boards, isBalanced }: Balance,
+  { balance, boards, passwords, isBalanced }: Balance,
   { isDry }: { isDry: boolean },
 ): Promise<void> {
-  const body = { balance, boards, dry_run: isDry }
+  const body = { balance, boards, passwords, dry_run: isDry }
   await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
   const of = (key: 'created' | 'failed') => balance.reduce((sum, counts) => sum + counts[key], 0)
   const votes = boards.reduce((sum, each) => sum + each.votes, 0)
@@ -240,6 +243,10 @@ async function report(
     if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
     else
       tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore
+    if (passwords.kept > 0)
+      tell(terminal, `People who ${isDry ? 'would ' : ''}keep the password that they had there: ${passwords.kept}.`)
+    if (passwords.leftOut > 0)
+      tell(terminal, `Passwords left out, as their hashes are not those of bcrypt at a cost of 4 to 14: ${passwords.leftOut}. These people sign in by a link that the site mails to them.`) // prettier-ignore
   }
   if (!isBalanced)
     throw new AppError(

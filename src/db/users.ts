@@ -180,6 +180,29 @@ export async function holdSessions(
   return held?.sessions === sessions
 }
 
+/** Stores another hash of the same password. Unlike a new password, it ends no session. */
+export async function renewPassword(
+  db: Db,
+  { userId, password: former }: Pick<UserRow, 'userId' | 'password'>,
+  password: string,
+): Promise<void> {
+  await db.updateTable('users').set({ password }).where('userId', '=', userId).where('password', '=', former).execute()
+}
+
+/** The highest cost of the hashes of passwords that were made with bcrypt, as they have it. */
+export async function highestBcryptCost(db: Db): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('users')
+    .select(bcryptCost.as('cost'))
+    .where(sql<boolean>`password like '$2%'`)
+    .orderBy(bcryptCost, 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.cost
+}
+
+const bcryptCost = sql<string>`substr(password, 5, 2)`
+
 /** Locks the row until the transaction ends. Returns undefined if the user has been deleted. */
 export const lockUser = (db: Db, userId: string): Promise<UserRow | undefined> =>
   db

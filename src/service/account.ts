@@ -87,6 +87,6 @@ async function assertPassword(ctx: Context, user: UserRow, password: string | nu
   if (!hasPassword(user))
     throw noPassword('delete it (POST /users/profile/deletion), and send its token as deletionToken')
   assertPasswordGiven(password)
-  if (!(await passwordMatches(user, password, { client: ctx.client, account: user.email })))
+  if (!(await passwordMatches(ctx, user, password, user.email)))
     throw new AppError('INCORRECT_PASSWORD', 'The password is wrong.')
 }

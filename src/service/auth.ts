@@ -63,7 +63,7 @@ export const login = operation({
     await assertAddressAllowed(ctx.db, address)
     if (token && !password) return { user: await signIn(ctx, { ...(await ofToken(ctx, address, token)), code }) }
     const user = await userOfPassword(ctx, address, password)
-    return { user: await signIn(ctx, { way: 'password', user, code }) }
+    return { user: await signIn(ctx, { way: 'password', user, code, ...(password && { password }) }) }
   },
 })
 
@@ -240,8 +240,7 @@ export const setPassword = operation({
 async function userOfPassword(ctx: Context, address: string, password: string | null | undefined): Promise<UserRow> {
   const user = await findUserByEmail(ctx.db, address)
   // Checked first, so that every response to a password takes the same time.
-  const matches =
-    Boolean(password) && (await passwordMatches(user, password ?? '', { client: ctx.client, account: address }))
+  const matches = Boolean(password) && (await passwordMatches(ctx, user, password ?? '', address))
   if (!user || user.isBlocked || !matches) await recordFailedSignIn(ctx, user?.userId)
   if (ctx.unknownAccounts === 'hide') {
     assertPasswordGiven(password)

@@ -19,6 +19,7 @@ import {
 import { assignEveryone } from '../db/users.js'
 import { createPlace } from './importplaces.js'
 import * as merges from './merges.js'
+import { isBcryptHash } from './lib/bcrypt.js'
 import type { Context } from './lib/context.js'
 import { idsFor, Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
 import { pathOf, timeOf, type Fields, type ImportRecord, type RecordType } from './lib/importrecords.js'
@@ -38,6 +39,8 @@ export interface Taken {
   line: number
   outcome: Outcome
   error?: AppError
+  /** What became of the hash of a password, where an account was created. */
+  password?: 'kept' | 'leftOut'
 }
 
 type Row<Insert extends (db: never, rows: never, ...others: never) => unknown> =
@@ -131,20 +134,26 @@ export class Importer {
     const addressOf = ({ email }: Fields<'person'>) => (email ? assertEmail(email) : undefined)
     const known = await usersByEmail(ctx.db, wanted.flatMap(({ fields: { email } }) => email?.toLowerCase() ?? [])) // prettier-ignore
     const idFor = await idsFor(ctx, 'person', wanted.map(({ fields: { sourceId } }) => sourceId)) // prettier-ignore
-    return each(wanted, async ({ line, fields }) => {
+    return each(wanted, async ({ line, fields }): Promise<Taken> => {
       const email = addressOf(fields)
       const there = email === undefined ? undefined : known.get(email)
       const id =
         there ?? (ctx.dryRun ? pretended() : await this.#person(ctx, fields, { userId: idFor(fields.sourceId), email }))
       if (email !== undefined) known.set(email, id)
       await this.#known.remember(ctx, 'person', [[fields.sourceId, id]])
-      return { line, outcome: there === undefined ? 'created' : 'matched' }
+      if (there !== undefined) return { line, outcome: 'matched' } // with its own password, if it has one
+      const { passwordHash } = fields
+      return {
+        line,
+        outcome: 'created',
+        ...(passwordHash && { password: isBcryptHash(passwordHash) ? 'kept' : 'leftOut' }),
+      }
     })
   }
 
   async #person(
     ctx: Context,
-    { name, isVerified, isBlocked, createdAt }: Fields<'person'>,
+    { name, isVerified, isBlocked, passwordHash, createdAt }: Fields<'person'>,
     { userId: id, email }: { userId: string; email: string | undefined },
   ): Promise<string> {
     const person = newUser(ctx.now(), {
@@ -157,6 +166,7 @@ export class Importer {
     const verified = email !== undefined && (isVerified ?? this.#options.confirmed)
     const { userId } = await insertPerson(ctx.db, {
       ...person,
+      password: passwordHash && isBcryptHash(passwordHash) ? passwordHash : null,
       userId: id,
       createdAt: at,
       updatedAt: at,

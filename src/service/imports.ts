@@ -87,6 +87,7 @@ type Rows = ReturnType<typeof rowsIn>
 function importing(ctx: Context, importer: Importer, source: string, rows: Rows): Pick<LongBody, 'pieces' | 'end'> {
   const counts = new Map<RecordType, Counts>()
   const others = noCounts() // lines that are no record of a known type
+  const passwords = { kept: 0, leftOut: 0 }
   const tally = (type: RecordType | undefined, outcome: Outcome) => {
     const of = type === undefined ? others : (counts.get(type) ?? noCounts())
     if (type !== undefined) counts.set(type, of)
@@ -110,8 +111,9 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
         failures.push({ result: 'failed', line, error: error.body })
       }
       const type = group.given[0]?.record.type
-      for (const { line, outcome, error } of await takeAll(ctx, importer, group.given)) {
+      for (const { line, outcome, error, password } of await takeAll(ctx, importer, group.given)) {
         tally(type, outcome)
+        if (password !== undefined) passwords[password] += 1
         if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
       }
       yield { text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''), rows: 1 }
@@ -127,7 +129,7 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
         tx.record('site.imported', 'site', source)
         await Promise.resolve()
       })
-    yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), isBalanced }), rows: 0 } // prettier-ignore
+    yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), passwords, isBalanced }), rows: 0 } // prettier-ignore
   }
   return {
     pieces: pieces(),

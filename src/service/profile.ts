@@ -124,7 +124,7 @@ export const changePassword = operation({
     if (!hasPassword(user)) throw noPassword('choose one (POST /auth/password/reset)')
     assertPasswordGiven(currentPassword)
     assertNewPassword(wanted)
-    if (!(await passwordMatches(user, currentPassword, { client: ctx.client, account: user.email })))
+    if (!(await passwordMatches(ctx, user, currentPassword, user.email)))
       throw new AppError('INCORRECT_PASSWORD', 'The present password is wrong.')
     const password = await hashNewPassword(ctx, wanted, user.email)
     return change(ctx, async ({ db, record }) => {

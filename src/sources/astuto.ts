@@ -36,6 +36,7 @@ async function* records(database: ForeignDatabase, note: Given['note']): AsyncGe
       sourceId: textIn(row.id),
       ...field('name', row.full_name),
       ...field('email', row.email),
+      ...field('passwordHash', row.encrypted_password),
       ...field('createdAt', timeOf(row.created_at)),
       ...(Number(row.status) === BLOCKED && { isBlocked: true }),
     }
@@ -78,5 +79,4 @@ async function* records(database: ForeignDatabase, note: Given['note']): AsyncGe
   ))
     // prettier-ignore
     if (Number(count) > 0) note(`Posts that were not approved are not imported: ${textIn(count)}.`)
-  note('Passwords are not imported: people sign in by a link that the site mails to them.')
 }

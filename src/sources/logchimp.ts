@@ -41,6 +41,7 @@ async function* records(database: ForeignDatabase, note: Given['note']): AsyncGe
       sourceId: textIn(row.userId),
       name: textIn(row.name) || textIn(row.username),
       ...field('email', row.email),
+      ...field('passwordHash', row.password),
       ...field('createdAt', timeOf(row.createdAt)),
       ...(row.isVerified !== true && { isVerified: false }),
       ...(row.isBlocked === true && { isBlocked: true }),
@@ -69,7 +70,6 @@ async function* records(database: ForeignDatabase, note: Given['note']): AsyncGe
     }
   if ((await database.columns('posts_comments')).size > 0) yield* comments(database)
   note('Roles and settings are not imported: choose them here.')
-  note('Passwords are not imported: people sign in by a link that the site mails to them.')
 }
 
 async function* comments(database: ForeignDatabase): AsyncGenerator<SourceRecord> {

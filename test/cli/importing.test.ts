@@ -33,7 +33,10 @@ it.each(engines)(
     }
     file('ideas.csv', `\ufeff${CSV}`)
     const dry = await machine.run('import csv ideas.csv --dry-run --json')
-    expect([dry.code, JSON.parse(dry.stdout)]).toEqual([7, { ...BALANCE, boards: [], dry_run: true }])
+    expect([dry.code, JSON.parse(dry.stdout)]).toEqual([
+      7,
+      { ...BALANCE, boards: [], passwords: { kept: 0, leftOut: 0 }, dry_run: true },
+    ])
     expect(dry.stderr).toContain('Columns that are not imported: Extra.')
     expect(dry.stderr).toContain('title is missing')
     expect((await machine.run('posts list -o name')).stdout).toBe('')
@@ -41,7 +44,7 @@ it.each(engines)(
     const unsure = await machine.run('import csv ideas.csv')
     expect([unsure.code, unsure.stderr]).toEqual([5, expect.stringContaining('--yes')])
     const done = await machine.run('import csv ideas.csv --yes --rejects rejects.jsonl --json')
-    expect([done.code, JSON.parse(done.stdout)]).toEqual([7, { ...BALANCE, boards: [{ board: 'Ideas', posts: 2, votes: 1135 }], dry_run: false }]) // prettier-ignore
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([7, { ...BALANCE, boards: [{ board: 'Ideas', posts: 2, votes: 1135 }], passwords: { kept: 0, leftOut: 0 }, dry_run: false }]) // prettier-ignore
     const { posts } = JSON.parse((await machine.run('posts list --json')).stdout)
     expect(posts).toMatchObject([
       { title: '=cmd|[31m "quoted"', contentMarkdown: 'Two\nlines', voters: { votesCount: 7, importedVotes: 7 } }, // prettier-ignore

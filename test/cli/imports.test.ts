@@ -16,6 +16,7 @@ const SERVER = [
   'nodemailer',
   'pg',
   '@node-rs/argon2',
+  '@node-rs/bcrypt',
   'csv-parse',
 ]
 const DATABASE = ['better-sqlite3', 'kysely', 'typebox']

@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { hash } from '@node-rs/bcrypt'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
@@ -23,7 +24,11 @@ async function imported(machine: Machine, source: string) {
   const run = async () => {
     const { code, stdout, stderr } = await machine.run(`import ${source} address --yes --json`)
     expect([code, stderr]).toEqual([0, expect.any(String)])
-    return { balance: JSON.parse(stdout).balance as { type: string; created: number; matched: number }[], stderr }
+    const { balance, passwords } = JSON.parse(stdout) as {
+      balance: { type: string; created: number; matched: number }[]
+      passwords: object
+    }
+    return { balance, passwords, stderr }
   }
   const first = await run()
   expect((await run()).balance.filter(({ created, matched }) => created + matched > 0)).toEqual([])
@@ -54,10 +59,10 @@ it.each(engines)(
     const machine = await makeMachine(engine)
     await machine.setup()
     const url = await filled(machine, LOGCHIMP)
-    const { counts, stderr } = await imported(machine, 'logchimp')
+    const { counts, passwords } = await imported(machine, 'logchimp')
     // The owner here has the address of the owner there
     expect(counts).toEqual({ board: [1, 0], status: [1, 0], person: [1, 2], post: [1, 0], vote: [2, 1] })
-    expect(stderr).toContain('Passwords are not imported')
+    expect(passwords).toEqual({ kept: 0, leftOut: 1 })
     const { post } = await json(machine, 'posts show abcdefghij0123456789')
     expect(post).toMatchObject({
       postId: id(6),
@@ -124,4 +129,26 @@ it('Astuto: approved posts, with likes, answers of the team and blocked people',
   writeFileSync(path.join(machine.folder, 'address'), 'postgres://nobody@127.0.0.1:1/none')
   const closed = await machine.run('import astuto address --yes')
   expect([closed.code, closed.stderr]).toEqual([2, expect.stringContaining('cannot be opened')])
+})
+
+it.each(engines)('people of LogChimp keep their password, whose hash is nowhere to be seen, on %s', async (engine) => {
+  const machine = await makeMachine(engine)
+  await machine.setup()
+  const passwordHash = await hash('as it was there', 10)
+  await filled(machine, [
+    ...LOGCHIMP,
+    `update users set password = '${passwordHash}', "isBlocked" = false, "isVerified" = true where "userId" in ('${id(1)}', '${id(2)}')`,
+    `insert into users values ('${id(9)}', 'No address', 'no address', '${passwordHash}', 'x', null, true, false, false, '${AT}', '${AT}')`,
+  ])
+  const dry = await machine.run('import logchimp address --dry-run')
+  expect(dry.stderr).toContain('People who would keep the password that they had there: 1.')
+  const [, url = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
+  await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
+    stdin: 'correct horse battery',
+  })
+  const done = await machine.run(`import logchimp address --yes --rejects rejects.jsonl --server ${url} --verbose`)
+  expect(done.stderr).toContain('People who keep the password that they had there: 1.')
+  const rejects = readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')
+  expect(rejects).toContain('no address')
+  expect(dry.stdout + dry.stderr + done.stdout + done.stderr + rejects).not.toContain('$2y$')
 })

@@ -45,6 +45,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0057_images': { sqlite: 'f840a674ae1c43d2', postgres: 'f6092728fdc8ac20' },
   '0058_brand': { sqlite: 'f840a674ae1c43d2', postgres: 'f6092728fdc8ac20' },
   '0059_legal': { sqlite: 'f77151eba983db93', postgres: '2475c87cc189f3de' },
+  '0060_imported_passwords': { sqlite: 'f77151eba983db93', postgres: '2475c87cc189f3de' },
 }
 
 /** What triggers compute, and nothing recounts. */

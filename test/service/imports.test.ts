@@ -69,6 +69,7 @@ describe.each(engines)('an import on %s', (engine) => {
         all('merge', 1, 'created'),
       ],
       boards: [{ board: 'Feature requests', posts: 2, votes: 46 }],
+      passwords: { kept: 0, leftOut: 0 },
       isBalanced: true,
     })
     const { post } = await site.call(posts.show, { id: '1' })

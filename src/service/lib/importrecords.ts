@@ -37,6 +37,7 @@ const RECORDS = {
     email: Type.Optional(nullable('string', { maxLength: 1000, trim: true })),
     isVerified: flag,
     isBlocked: flag,
+    passwordHash: Type.Optional(nullable('string', { maxLength: MOST_OF_TEXT })),
     createdAt: time,
   }),
   post: fields({

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 import type { UserRow } from '../../db/tables.js'
+import { bcryptCostHere, bcryptMatches, isBcryptHash, isWholeForBcrypt } from './bcrypt.js'
 import type { Context } from './context.js'
 import { Queue, type Asker } from './queue.js'
 
@@ -43,18 +44,39 @@ type Account = Pick<UserRow, 'password'>
 const hashOf = ({ password }: Account): string | undefined =>
   password?.startsWith('$argon2id$') ? password : undefined
 
-export const hasPassword = (account: Account): boolean => hashOf(account) !== undefined
+/** The hash that another product made of the password, until the person signs in. */
+const importedHashOf = ({ password }: Account): string | undefined =>
+  password !== null && isBcryptHash(password) ? password : undefined
 
-/** Returns false, after the time of a full check, where there is no account, or none with a password. */
+export const hasPassword = (account: Account): boolean => (hashOf(account) ?? importedHashOf(account)) !== undefined
+
+/**
+ * Returns false, after the time of a full check, where there is no account, or none with a password. A check that fails
+ * takes the same time for every account.
+ */
 export async function passwordMatches(
+  { db, client }: Pick<Context, 'db' | 'client'>,
   account: Account | undefined,
   password: string,
-  asker: Asker = {},
+  address?: string,
 ): Promise<boolean> {
   const { verify } = await import('@node-rs/argon2')
   const hashed = account && hashOf(account)
-  const matches = await queue.run(asker, () => verify(hashed ?? DUMMY_HASH, password))
-  return matches && hashed !== undefined
+  const imported = account && importedHashOf(account)
+  const highest = await bcryptCostHere(db)
+  return queue.run({ client, ...(address !== undefined && { account: address }) }, async () => {
+    if ((await verify(hashed ?? DUMMY_HASH, password)) && hashed !== undefined) return true
+    return bcryptMatches(imported, password, highest)
+  })
+}
+
+/**
+ * A hash of our own for a password that has matched the one of another product. Undefined where there is none to replace,
+ * or where the password is longer than what that product looked at.
+ */
+export async function renewedHash(account: Account, password: string, asker: Asker): Promise<string | undefined> {
+  if (importedHashOf(account) === undefined || !isWholeForBcrypt(password)) return undefined
+  return hashPassword(password, asker)
 }
 
 /**

@@ -4,13 +4,14 @@ import { useIdentity } from '../../db/identities.js'
 import { deleteSession } from '../../db/sessions.js'
 import type { IdentityRow, UserRow } from '../../db/tables.js'
 import { findTotp } from '../../db/totp.js'
-import { holdSessions, lockUser } from '../../db/users.js'
+import { holdSessions, lockUser, renewPassword } from '../../db/users.js'
 import type { OneTimeToken } from '../../db/tokens.js'
 import { change, type Change } from './change.js'
 import { countedProof } from './codeguesses.js'
 import type { Context } from './context.js'
 import { LINK, PASSWORD, recordOwnWay } from './identities.js'
 import { authUser, userNotFound, type SignedIn } from './people.js'
+import { renewedHash } from './passwords.js'
 import { passwordToken } from './passwordtoken.js'
 import { beginSession, keepInBrowser } from './sessions.js'
 import { recordFailedSignIn } from './signins.js'
@@ -20,7 +21,7 @@ import { useProof, wrongCode, type Proof } from './totp.js'
 /** How a person was recognised. */
 type Recognition =
   /** Their password was right, or what stands for it. */
-  | { way: 'password'; user: UserRow; code: string | null | undefined }
+  | { way: 'password'; user: UserRow; code: string | null | undefined; password?: string }
   /** A provider vouches for them, or what stands for it: see `personOfIdentity`. */
   | { way: 'identity'; user: UserRow; identity: KnownIdentity; code: string | null | undefined }
   /** They have a link that works once. It replaces the second factor too. */
@@ -55,7 +56,15 @@ async function admitted(ctx: Context, recognition: Recognition): Promise<(tx: Ch
   const identity = recognition.way === 'identity' ? recognition.identity : undefined
   assertNotBlocked(user)
   const proof = await secondFactor(ctx, { user, identity }, code)
-  return (tx) => enter(tx, { user, identity }, proof)
+  // After the second factor, as only a sign-in proves that the password is theirs
+  const renewed =
+    recognition.way === 'password' && recognition.password !== undefined && !ctx.dryRun
+      ? await renewedHash(user, recognition.password, { client: ctx.client, account: user.email })
+      : undefined
+  return async (tx) => {
+    if (renewed !== undefined) await renewPassword(tx.db, user, renewed)
+    return enter(tx, { user, identity }, proof)
+  }
 }
 
 interface Known {
