@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, setPriority } from 'node:os'
 import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { environmentOf, type Config } from '../config.js'
 import { durationOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
+import { yieldToRequests } from './priority.js'
 import { listBackups, type Listed } from './verify.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -39,7 +39,7 @@ async function outputOf(args: readonly string[], env: Environment, signal: Abort
   })
   const ended = once(child, 'close') as Promise<[code: number | null]>
   const said = Promise.all([text(child.stdout), text(child.stderr), ended])
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL) // requests come first
+  if (child.pid !== undefined) yieldToRequests(child.pid)
   const [output, errors, [code]] = await said
   if (code === 0) return output
   throw failureOf(errors)

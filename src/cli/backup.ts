@@ -1,4 +1,3 @@
-import { constants, setPriority } from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import type { Made } from '../backup/create.js'
@@ -187,11 +186,12 @@ function registerCreate(group: Command, cli: Cli): void {
       if (isStream && terminal.stdout.isTTY)
         throw new AppError('USAGE', 'A backup is not text for a terminal. Redirect stdout, or give a file.')
       const { createBackup } = await import('../backup/create.js')
+      const { yieldToRequests } = await import('../backup/priority.js')
       const { report, end } = progress(terminal)
       // Only a file is left behind. A reader of a stream that stands still would keep Ctrl-C waiting.
       const { check, undo } = isStream ? idle : interruptible('Interrupted. There is no backup.')
       const { redact = false, dryRun = false } = flags
-      setPriority(constants.priority.PRIORITY_BELOW_NORMAL) // requests of the server come first
+      yieldToRequests()
       const made = await createBackup(config, {
         to: isStream ? terminal.stdout : to,
         version,

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
   existsSync,
@@ -18,7 +19,7 @@ import { connect } from '../../src/db/connect.js'
 import { CARRIED, LEFT_OUT } from '../../src/db/carried.js'
 import { NEWEST } from '../../src/db/schema.js'
 import { backupsOf, definitionsOf, filled, json, makeOlder, rowsOf, secretOf } from '../support/backups.js'
-import { makeMachine, type Machine } from '../support/cli.js'
+import { makeMachine, PROGRAM, type Machine } from '../support/cli.js'
 import { cleanup, engines, temporaryFolder, type Engine } from '../support/site.js'
 
 const LISTENING = /listening on (http:\S+?)"/
@@ -386,6 +387,17 @@ describe('a backup file', () => {
       expect(stderr).toContain(`${folder} is a folder. Name a backup in it: "feedbackctl backup list ${folder}"`)
     }
     expect((await machine.run(`backup list ${folder}`)).stdout).toContain('.backup')
+  })
+
+  it('is made in a process that is nice already, as cron jobs are', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const { status, stderr } = spawnSync('nice', ['-n', '15', process.execPath, PROGRAM, 'backup', 'create'], {
+      cwd: machine.folder,
+      env: machine.env,
+      encoding: 'utf8',
+    })
+    expect([status, stderr]).toEqual([0, expect.stringContaining('Backed up')])
   })
 
   it('is whole or not there, and overwrites nothing', async () => {
