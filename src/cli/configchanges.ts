@@ -45,6 +45,7 @@ const columns: Column<Change>[] = [
 const MOST_CHARACTERS = 10_000
 
 const RESTART = 'Restart "feedbackctl serve" to use it.'
+const RELOAD = 'Restart "feedbackctl serve" to use it, or send it SIGHUP.'
 
 export function registerChanges(group: Command, cli: Cli): void {
   registerSet(group, cli)
@@ -245,7 +246,10 @@ async function done(cli: Cli, command: Command, { key, file, said, isSet }: Done
   const now = await loadConfig({ flags: settingFlags(rootOf(command)), env, cwd, lenient: true })
   const origin = now.origin(key)
   const decides = origin === file ? '' : isSet ? ` It has no effect: ${origin} sets it too.` : origin === 'default' || origin === 'not set' ? '' : ` ${origin} still sets it.` // prettier-ignore
-  tell(cli.terminal, `${said}${decides}${restart && decides === '' ? ` ${RESTART}` : ''}`)
+  tell(
+    cli.terminal,
+    `${said}${decides}${restart && decides === '' ? ` ${settings[key].reloads ? RELOAD : RESTART}` : ''}`,
+  )
 }
 
 const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command)

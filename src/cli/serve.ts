@@ -1,26 +1,28 @@
 import type { Command } from 'commander'
 import type { Logger } from 'pino'
-import type { App, OpenOptions } from '../app/open.js'
+import type { App } from '../app/open.js'
 import type { Config } from '../config.js'
 import { rateOf } from '../core/limits.js'
 import { secondsOf } from '../core/durations.js'
-import { keys, settings } from '../core/settings.js'
+import { keys, settings, variableOf, type Key } from '../core/settings.js'
 import type { Meter } from '../metrics/meter.js'
 import type { Exited, Workers } from '../process/workers.js'
 import type { Daemon, Log, Standby } from '../serve.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { settingOptions } from './lib/flags/options.js'
-import { makeFirstOwner, warnAbout } from './lib/server/firstowner.js'
+import { warnAbout } from './lib/server/firstowner.js'
 import { socketsOfWorker, takeSockets, warnOfSockets } from './lib/server/inherited.js'
+import { pagesOf, scheduleOf } from './lib/server/listening.js'
 import { meterOf, showMetrics, showMetricsOfWorkers } from './lib/server/metrics.js'
 import { loggerOf, logEnding, openLog } from './lib/server/serverlog.js'
 import { SHUTDOWN_GRACE, untilStopped } from './lib/server/shutdown.js'
 import { anyAlive, serviceManager, type ServiceManager } from './lib/server/servicemanager.js'
+import { reloadOnHangup, useReloaded, type Reloaded } from './lib/server/reload.js'
 import { onceThere } from './lib/server/starting.js'
 import { watchUpgrades } from './lib/server/upgrades.js'
 import type { ColorFlag } from './lib/terminal/terminal.js'
-import { isMissing } from './setup.js'
+import { openSite } from './serveopening.js'
 import { installedVersion, version } from './version.js'
 
 export function register(command: Command, cli: Cli): void {
@@ -54,18 +56,21 @@ export function register(command: Command, cli: Cli): void {
         log: await openLog(cli.terminal, { level: config.get('log.level') ?? 'info', color, single }),
       }
       const logger = await loggerOf(options.log)
+      const hup = { config, log: logger, load: () => cli.reload({ flags: Object.fromEntries(given) }) }
       const manager = serviceManager(cli.terminal.env, logger, { isWorker: worker !== undefined })
       const shownBy = { config, log: logger, version }
       if (worker === undefined && count > 1) {
         const running: Running = {}
         const shown = await showMetricsOfWorkers(shownBy, (ms) => running.workers?.ask('measured', ms))
-        return runPrimary(cli, { ...options, manager, count, color, running }).finally(() => shown?.close())
+        return runPrimary(cli, { ...options, logger, hup, manager, count, color, running }).finally(() =>
+          shown?.close(),
+        )
       }
       const meter = await meterOf(config)
       const site: Running = {}
       if (worker !== undefined) answerPrimary({ measured: meter?.read, alive: () => isAlive(site) })
       const shown = worker === undefined ? await showMetrics(shownBy, meter) : undefined
-      await runServer(cli, { ...options, manager, worker, meter, running: site }).finally(() => {
+      await runServer(cli, { ...options, logger, hup, manager, worker, meter, running: site }).finally(() => {
         shown?.close()
         disconnectWorker()
       })
@@ -76,6 +81,9 @@ interface ServeOptions {
   config: Config
   log: Log
   migrate: boolean
+  logger: Logger
+  /** What `reloadOnHangup` needs. */
+  hup: Omit<Parameters<typeof reloadOnHangup>[0], 'use'>
   /** Descriptors that it inherits, in place of binding `listen`. */
   sockets: readonly number[]
   manager: ServiceManager
@@ -88,6 +96,7 @@ interface Running {
   workers?: Workers
   /** Of the process that serves. */
   stop?: Daemon['stop']
+  log?: Daemon['log']
   /** Of its open database: absent while it stands aside for a restore. */
   ping?: App['ping'] | undefined
 }
@@ -105,6 +114,8 @@ async function runServer(
     config,
     log,
     migrate,
+    logger,
+    hup,
     sockets,
     manager,
     running,
@@ -112,7 +123,6 @@ async function runServer(
     meter,
   }: ServeOptions & { worker: number | undefined; meter: Meter | undefined },
 ): Promise<void> {
-  const logger = await loggerOf(log)
   const seconds = shutdownTimeout(config)
   const stopped = untilStopped(
     seconds,
@@ -125,9 +135,10 @@ async function runServer(
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
-  const [{ listenAddress, ratesOf }, { keepProgramFiles, startDaemon }] = await Promise.all([
+  const [{ listenAddress, ratesOf }, { keepProgramFiles, startDaemon }, { hearPrimary }] = await Promise.all([
     import('../config.js'),
     import('../serve.js'),
+    import('../process/workers.js'),
   ])
   const listening = {
     ...listenAddress(config),
@@ -136,13 +147,17 @@ async function runServer(
     corsOrigins: config.get('cors.origins'),
     pages: pagesOf(config),
     rates: ratesOf(config),
-    schedule: await scheduleOf(config),
+    schedule: await scheduleOf(config, version),
     mailRate: rateOf(config.get('mail.rate') ?? 'off') ?? null,
     backupWork: (await import('../backup/work.js')).backupWork(config, cli.terminal.env),
     version,
     worker,
     traffic: meter?.traffic,
   }
+  const use = (reloaded: Reloaded) =>
+    useReloaded(reloaded, { logs: [log, logger, running.log], current: listening.rates })
+  if (worker === undefined) reloadOnHangup({ ...hup, use })
+  else hearPrimary((reloaded) => use(reloaded as Reloaded)) // as the primary below
   let listener: Daemon['listener'] | undefined
   let standby: Standby | undefined
   for (let round = 1; !running.isEnding; round++) {
@@ -153,6 +168,7 @@ async function runServer(
     )
     const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
     running.ping = app.ping
+    running.log = daemon.log
     if (round === 1) {
       warnOfSockets(sockets, { config, log: logger, at: daemon.url })
       manager.ready(`serves ${daemon.url}`, () => isAlive(running))
@@ -183,44 +199,6 @@ const MAINTENANCE = 'stands aside for a restore'
 const KEPT = 'needs the files of the program no more'
 const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade'
 
-/** Opens the database, and first makes the owner of a site that has none, if the settings say who it is. */
-async function openSite(
-  cli: Cli,
-  {
-    config,
-    logger,
-    migrate,
-    isFirst,
-    meter,
-  }: Pick<ServeOptions, 'config' | 'migrate'> & { logger: Logger; isFirst: boolean; meter?: Meter | undefined },
-): Promise<App> {
-  const isNew = isFirst && config.get('setup.email') !== undefined && (await isMissing(config))
-  const app = await cli.open({ ...openingOf(logger, migrate || isNew), trace: meter?.trace })
-  if (isFirst) await makeFirstOwner(app, config, logger)
-  return app
-}
-
-const openingOf = (log: Pick<Logger, 'info'>, migrating: boolean): OpenOptions => ({
-  migrating,
-  version,
-  creating: true,
-  serving: true,
-  onMigrated: ({ applied, kept }) =>
-    log.info({ schema: applied.at(-1), kept }, 'updated the database; "feedbackctl rollback" takes that back'),
-})
-
-async function scheduleOf(config: Config) {
-  if (config.get('backup.every') === 'off') return undefined
-  const { scheduledBackups } = await import('../backup/schedule.js')
-  return scheduledBackups(config, version)
-}
-
-function pagesOf(config: Config): 'own' | 'none' | { folder: string } {
-  const folder = config.get('web.root')
-  if (config.get('web.enabled') === 'false') return 'none'
-  return folder === undefined ? 'own' : { folder }
-}
-
 const LOST = 'a worker exited and is not restarted, as another version is installed: restart the server'
 const SOCKETS_LOST =
   'the inherited sockets are closed with the last worker: the server ends, to be started with them again'
@@ -230,12 +208,21 @@ const OTHER_VERSION = 'starts the workers of the version that is installed now'
 /** Starts several worker processes and restarts those that exit. */
 async function runPrimary(
   cli: Cli,
-  { config, log, migrate, sockets, manager, running, count, color }: ServeOptions & ColorFlag & { count: number },
+  {
+    config,
+    logger,
+    hup,
+    migrate,
+    sockets,
+    manager,
+    running,
+    count,
+    color,
+  }: ServeOptions & ColorFlag & { count: number },
 ): Promise<void> {
-  const [{ startWorkers }, { environmentOf }, logger] = await Promise.all([
+  const [{ startWorkers }, { environmentOf }] = await Promise.all([
     import('../process/workers.js'),
     import('../config.js'),
-    loggerOf(log),
   ])
   const seconds = shutdownTimeout(config) + SHUTDOWN_GRACE
   const stopped = untilStopped(
@@ -264,6 +251,12 @@ async function runPrimary(
     ...((color === false || color === 'never') && { NO_COLOR: '1' }),
     ...(color === 'always' && { FORCE_COLOR: '1' }),
   }
+  const use = (reloaded: Reloaded, changed: ReadonlyMap<Key, string | undefined>) => {
+    useReloaded(reloaded, { logs: [logger], current: {} })
+    for (const [key, value] of changed) Object.assign(env, { [variableOf(key)]: value }) // of workers that start later
+    running.workers?.tell(reloaded)
+  }
+  reloadOnHangup({ ...hup, use })
   void watchUpgrades(logger, { version, installed: installedVersion })
   while (!running.isEnding) {
     const current = await installedVersion()

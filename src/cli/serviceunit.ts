@@ -55,7 +55,7 @@ NotifyAccess=all
 TimeoutStartSec=infinity
 WatchdogSec=120
 ExecStart=${program.map(quoted).join(' ')} serve --config ${isUsers ? quoted(config) : `\${CREDENTIALS_DIRECTORY}/config.toml`}
-${isUsers ? '' : ownUser(name, config)}OOMPolicy=continue
+${isUsers ? RELOADS : ownUser(name, config)}OOMPolicy=continue
 Restart=always
 RestartSec=2
 RestartPreventExitStatus=78
@@ -85,6 +85,9 @@ TriggerLimitBurst=10
 [Install]
 WantedBy=sockets.target
 `
+
+/** A service of the machine would read the copy of its configuration again. */
+const RELOADS = 'ExecReload=/bin/kill -HUP $MAINPID\n'
 
 /** The configuration has secrets, so only root can read it. systemd hands the server a copy. */
 const ownUser = (name: string, config: string): string => `DynamicUser=yes

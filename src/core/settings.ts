@@ -21,6 +21,8 @@ interface Setting {
    */
   takes?: 'file' | 'either'
   secret?: true
+  /** A server that runs uses a change after SIGHUP. */
+  reloads?: true
   /** Only commands read it, so no server needs a restart. */
   commandsOnly?: true
   /**
@@ -53,7 +55,8 @@ const limit = (description: string, preset: string) =>
     check: (value: string) =>
       rateOf(value) === undefined ? 'must be off, or a number and a time of at most 24h, such as 10/15m' : undefined,
   }) as const satisfies Setting
-const limitOf = (name: LimitName) => limit(`how many ${LIMITS[name].what}, or off`, LIMITS[name].default)
+const limitOf = (name: LimitName) =>
+  ({ ...limit(`how many ${LIMITS[name].what}, or off`, LIMITS[name].default), reloads: true }) as const
 
 const durationProblem = (text: string): string | undefined =>
   durationOf(text) === undefined ? 'must be off, or a time from 1s to 366d, such as 1d or 6h' : undefined
@@ -336,6 +339,7 @@ const SETTINGS = {
     description: `how much serve logs: ${LEVELS.join(', ')}`,
     value: 'level',
     default: 'info',
+    reloads: true,
     check: (value) => (LEVELS.includes(value) ? undefined : `must be one of ${LEVELS.join(', ')}`),
   },
   'shutdown.timeout': {

@@ -41,6 +41,9 @@ interface Answer {
   answer: unknown
 }
 
+/** The message by which a primary hands on settings that have changed. */
+const SETTINGS = 'feedbackctl settings'
+
 const isOfType = (message: unknown, type: string): boolean =>
   typeof message === 'object' && message !== null && 'type' in message && message.type === type
 
@@ -85,6 +88,8 @@ export interface Workers {
    * answer.
    */
   ask(about: keyof Answers, ms: number): Promise<Map<number, unknown>>
+  /** Hands settings on that have changed. Workers that start later have them by `env`. */
+  tell(this: void, given: unknown): void
   /** Stops all workers, and kills them after the timeout. Returns whether none had to be killed. */
   stop(seconds: number): Promise<boolean>
 }
@@ -197,6 +202,9 @@ export async function startWorkers({
       const asked = [...workers.keys()].map(async (worker) => [worker.id, await ask(worker, about, ms)] as const)
       return new Map(await Promise.all(asked))
     },
+    tell(given) {
+      for (const worker of workers.keys()) if (worker.isConnected()) worker.send({ type: SETTINGS, given }, () => {}) // its channel may close now
+    },
     async stop(seconds) {
       stopping = true
       const timeout = setTimeout(() => [...workers.keys()].forEach(kill), seconds * 1000)
@@ -241,6 +249,13 @@ export function answerPrimary(answers: Answers): void {
     const answer = answers[about]
     if (answer) answer().then(send, () => send(undefined))
     else send(undefined)
+  })
+}
+
+/** Calls `hear` with what the primary hands on. */
+export function hearPrimary(hear: (given: unknown) => void): void {
+  process.on('message', (message) => {
+    if (isOfType(message, SETTINGS)) hear((message as { given: unknown }).given)
   })
 }
 

@@ -17,6 +17,8 @@ export interface Cli {
     this: void,
     own?: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean },
   ): Promise<Config>
+  /** Loads it again, for a server. */
+  reload(this: void, own: { flags: Record<string, string | undefined> }): Promise<Config>
   /** Opens the local database. It is closed when the command ends. */
   open(this: void, options?: OpenOptions): Promise<App>
   /**
@@ -50,21 +52,17 @@ interface ConnectOptions {
 export function session(terminal: Terminal, program: Command): Cli {
   let loaded: Promise<Config> | undefined
   let opened: Promise<App> | undefined
+  const load = async (own: Parameters<Cli['config']>[0]): Promise<Config> => {
+    const { loadConfig } = await import('../../../config.js')
+    const flags = { ...settingFlags(program), ...own?.flags }
+    return loadConfig({ ...own, flags, env: terminal.env, cwd: terminal.cwd })
+  }
   const config: Cli['config'] = (own) =>
-    (loaded ??= import('../../../config.js')
-      .then(({ loadConfig }) =>
-        loadConfig({
-          ...own,
-          flags: { ...settingFlags(program), ...own?.flags },
-          env: terminal.env,
-          cwd: terminal.cwd,
-        }),
-      )
-      .then((settings) => {
-        for (const sentence of settings.ignored) tell(terminal, `Warning: ${sentence}`)
-        for (const key of ['database.url', 'mail.url'] as const) warnOfPassword(terminal, settings, key)
-        return settings
-      }))
+    (loaded ??= load(own).then((settings) => {
+      for (const sentence of settings.ignored) tell(terminal, `Warning: ${sentence}`)
+      for (const key of ['database.url', 'mail.url'] as const) warnOfPassword(terminal, settings, key)
+      return settings
+    }))
   const open: Cli['open'] = (options) =>
     (opened ??= Promise.all([config(), import('../../../app/open.js')])
       .then(([settings, { openApp }]) => openApp(settings, { onMigrated: tellUpgrade, ...options }))
@@ -83,6 +81,7 @@ export function session(terminal: Terminal, program: Command): Cli {
   return {
     terminal,
     config,
+    reload: load,
     open,
     async connect({ as, creating = false, glance = false, ...options } = {}) {
       const settings = await config()

@@ -15,7 +15,8 @@ export type Ending = { signal: string } | { err: Error } | { timeout: number }
 /**
  * Runs `stop` on SIGTERM, SIGINT, SIGHUP or a crash. Ends with 0, with 129 if the terminal was closed, and with 1 after
  * a crash. A second Ctrl-C ends the process at once, as does a shutdown that takes too long, which `log` records; other
- * signals during the shutdown are ignored. So is SIGUSR2, which means nothing, and without a terminal SIGHUP, so that `nohup` works. A worker ignores
+ * signals during the shutdown are ignored. So is SIGUSR2, which means nothing, and without a terminal SIGHUP, so that `nohup` works:
+ * `reloadOnHangup` hears it there. A worker ignores
  * the signals that a terminal sends to all processes: its primary tells it to stop.
  */
 export async function untilStopped(
@@ -57,4 +58,4 @@ function ignore(signal: NodeJS.Signals): void {
 const exitWith = (code: number): void => void process.once('exit', () => (process.exitCode = code))
 
 /** Whether a terminal may send SIGHUP when it is closed. */
-const hasTerminal = (): boolean => [0, 1, 2].some((fd) => isatty(fd))
+export const hasTerminal = (): boolean => [0, 1, 2].some((fd) => isatty(fd))
