@@ -55,15 +55,16 @@ export class Limits implements Limiter {
     const known = knownKey(name, ctx, account)
     const used = await this.#admit(name, ctx, counters, { known, weight })
     const { failures, successes = false } = LIMITS[name]
+    const counting = successes ? counters.filter(({ dryRuns }) => dryRuns === ctx.dryRun) : counters
     try {
       const result = await this.#noting(name, work)
-      if (successes) await this.#count(name, ctx, counters.filter(({ dryRuns }) => dryRuns === ctx.dryRun), weight) // prettier-ignore
+      if (successes) await this.#count(name, ctx, counting, weight)
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
       if (known !== undefined && !ctx.dryRun) await remember(ctx, known, used.get(known))
       return result
     } catch (error) {
-      if (error instanceof AppError && failures.includes(error.code)) await this.#count(name, ctx, counters)
+      if (error instanceof AppError && failures.includes(error.code)) await this.#count(name, ctx, counting)
       throw error
     } finally {
       for (const { key } of counters) this.#leave(key, weight)
