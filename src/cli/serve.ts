@@ -179,7 +179,7 @@ async function runServer(
     if (round === 1) void keepProgramFiles().then(() => logger.debug(KEPT), (err: unknown) => logger.warn({ err }, NOT_KEPT)) // prettier-ignore
     if (worker === undefined && round === 1) {
       void watchUpgrades(logger, { version, installed: installedVersion })
-      void onceThere(logger, async () => warnAbout(app, config, logger, { env: cli.terminal.env, at: daemon.url })).catch((err: unknown) => logger.warn({ err }, UNWARNED)) // prettier-ignore
+      void onceThere(logger, async () => warnAbout(app, config, logger, { env: cli.terminal.env, at: daemon.url, isInherited: sockets.length > 0 })).catch((err: unknown) => logger.warn({ err }, UNWARNED)) // prettier-ignore
     }
     await daemon.maintenanceRequested
     if (running.isEnding) break
@@ -241,6 +241,7 @@ async function runPrimary(
     async () =>
       warnAbout(await openSite(cli, { config, logger, migrate, isFirst: true }), config, logger, {
         env: cli.terminal.env,
+        isInherited: sockets.length > 0,
       }),
     () => manager.waits(WAITS),
   )

@@ -93,6 +93,19 @@ describe('feedbackctl serve with a socket that it inherits', () => {
     expect(await manager.says(/listen is 127\.0\.0\.1:1, but/)).toBeTruthy()
   })
 
+  it.each(['serve', 'serve --workers 2'])(
+    'warns who can become the owner by its address, whatever listen is: %s',
+    async (args) => {
+      const at = `0.0.0.0:${await freePort()}`
+      const open = await managed(`${args} --listen 127.0.0.1:1`, { AT: at })
+      const [, danger] = await open.manager.says(/DANGER: anyone who reaches (.+?) first can become the owner/)
+      expect(danger).toBe(args === 'serve' ? at : 'the inherited socket')
+      expect(
+        await open.manager.says(/listen is 127\.0\.0\.1:1, but the service manager has opened http:\/\/0\.0\.0\.0:/),
+      ).toBeTruthy()
+    },
+  )
+
   it('passes neither the variables nor the socket on to its workers', async () => {
     const { manager, pids, lines } = await managed('serve --workers 2', { NAMES: 'feedbackctl.socket' })
     await expect.poll(() => lines(/listening on/).length).toBe(2)

@@ -46,7 +46,9 @@ const VARIABLES = 'FEEDBACKCTL_SETUP_EMAIL, FEEDBACKCTL_SETUP_PASSWORD_FILE and 
 interface Place {
   env: Record<string, string | undefined>
   /** The address at which the server listens. */
-  at?: string
+  at?: string | undefined
+  /** Whether a service manager opened the socket: it need not be at the address of `listen`. */
+  isInherited: boolean
 }
 
 /** Logs what keeps a site from being used, or makes it unsafe. */
@@ -54,7 +56,7 @@ export async function warnAbout(
   app: App,
   config: Config,
   log: Pick<Logger, 'warn'>,
-  { env, at }: Place,
+  { env, at, isInherited }: Place,
 ): Promise<void> {
   const [{ localCall }, { exposedSecret }, { listenAddress }] = await Promise.all([
     import('../../../app/call.js'),
@@ -72,10 +74,13 @@ export async function warnAbout(
     log.warn(
       `this site has no owner yet: ${by}${token}, or run "${command}" on this machine${inside ? `, or start it with ${VARIABLES}` : ''}`,
     )
-    const { host, port } = listenAddress(config)
-    if (token === '' && host !== 'localhost' && !isLoopback(host))
+    const listen = listenAddress(config)
+    const host = at === undefined ? listen.host : new URL(at).hostname.replaceAll(/[[\]]/g, '')
+    const place = at === undefined ? `${listen.host}:${listen.port}` : new URL(at).host
+    const isUnknown = isInherited && at === undefined
+    if (token === '' && (isUnknown || (host !== 'localhost' && !isLoopback(host))))
       log.warn(
-        `DANGER: anyone who reaches ${host}:${port} first can become the owner of this site. Run "${command}" now, or set setup.token, or listen on 127.0.0.1 until then`,
+        `DANGER: anyone who reaches ${isUnknown ? 'the inherited socket' : place} first can become the owner of this site. Run "${command}" now, or set setup.token, or listen on 127.0.0.1 until then`,
       )
   }
   if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail-url)')

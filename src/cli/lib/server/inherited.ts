@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../../../config.js'
 import { parseListen } from '../../../core/addresses.js'
 import { AppError } from '../../../core/errors.js'
+import { isLoopback } from '../../../service/lib/clients.js'
 
 /** The first descriptor that a service manager passes, as sd_listen_fds(3) says. */
 const FIRST = 3
@@ -42,7 +43,12 @@ export function warnOfSockets(
   { config, log, at }: { config: Config; log: Logger; at: string },
 ): void {
   const listen = config.get('listen') ?? ''
-  if (sockets.length === 0 || config.origin('listen') === 'default' || at.endsWith(`:${parseListen(listen)?.port}`)) return // prettier-ignore
+  const named = parseListen(listen)
+  const isLocal = (host: string) => host === 'localhost' || isLoopback(host)
+  const { hostname, port } = new URL(at)
+  const host = hostname.replaceAll(/[[\]]/g, '')
+  const isSame = named?.port === Number(port) && (named.host === host || (isLocal(named.host) && isLocal(host)))
+  if (sockets.length === 0 || isSame) return
   log.warn(`listen is ${listen}, but the service manager has opened ${at}: "feedbackctl service install" makes its unit again`) // prettier-ignore
 }
 
