@@ -540,8 +540,11 @@ describe('feedbackctl demo', () => {
     await running.says(/Serving until Ctrl-C/)
     const [, url = ''] = /^Open (\S+) in your browser/.exec(running.output().stdout) ?? []
     const textOf = async (path: string) => (await fetch(url + path)).text()
-    const links = Array.from((await textOf('/')).matchAll(/<h2><a href="([^"]+)"/g), ([, path = '']) => path)
-    const rest = Array.from((await textOf('/?page=2')).matchAll(/<h2><a href="([^"]+)"/g), ([, path = '']) => path)
+    const links = Array.from((await textOf('/?status=all')).matchAll(/<h2><a href="([^"]+)"/g), ([, path = '']) => path)
+    const rest = Array.from(
+      (await textOf('/?status=all&page=2')).matchAll(/<h2><a href="([^"]+)"/g),
+      ([, path = '']) => path,
+    )
     const paths = new Set([...links, ...rest])
     expect(paths.size).toBe(25)
     const texts: string[] = []

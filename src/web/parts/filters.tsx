@@ -21,7 +21,7 @@ export function Filters({
   state,
 }: {
   view: View
-  /** Which posts are shown; not where all have one status. */
+  /** Which posts are shown; not where all have one status. Links, so that the form sends what was chosen alone. */
   state?: State
   boards?: Choices<Named>
   roadmaps?: Choices<Named>
@@ -29,7 +29,7 @@ export function Filters({
   const { t, query } = view
   const chosen = sortOf(view)
   const { done: _, page: __, ...kept } = query
-  const isInUse = [query.q, query.board, query.roadmap, query.by, query.following, query.status].some(Boolean)
+  const isInUse = [query.q, query.board, query.roadmap, query.by, query.following].some(Boolean)
   return (
     <div class="filters">
       <nav class="tabs" aria-label={t('sort.label')}>
@@ -47,6 +47,7 @@ export function Filters({
         <summary class="button plain">{t('filter.title')}</summary>
         <form action={view.href(view.path)}>
           {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
+          {query.status === undefined ? null : <input type="hidden" name="status" value={query.status} />}
           <input
             type="search"
             name="q"
@@ -72,14 +73,6 @@ export function Filters({
             of={roadmaps.rows}
             value={query.roadmap}
           />
-          {state ? (
-            <Select
-              name="status"
-              label={t('state.label')}
-              of={states.map((each) => ({ name: t(`state.${each}`), url: each }))}
-              value={state}
-            />
-          ) : null}
           {view.viewer ? (
             <>
               <label class="check">
@@ -97,6 +90,18 @@ export function Filters({
           </button>
         </form>
       </details>
+      {state && !query.roadmap ? (
+        <nav class="tabs states" aria-label={t('state.label')}>
+          {states.map((each) => (
+            <a
+              href={view.href(withQuery(view.path, { ...kept, status: each }))}
+              aria-current={each === state ? 'true' : undefined}
+            >
+              {t(`state.${each}`)}
+            </a>
+          ))}
+        </nav>
+      ) : null}
     </div>
   )
 }
@@ -111,14 +116,13 @@ export const Select = ({
 }: {
   name: string
   label: string
-  /** The choice of all, unless it is one of the others. */
-  all?: string
+  all: string
   of: readonly Named[]
   value: string | undefined
 }) =>
   of.length === 0 ? null : (
     <select name={name} aria-label={label}>
-      {all === undefined ? null : <option value="">{all}</option>}
+      <option value="">{all}</option>
       {of.map((each) => (
         <option value={each.url} selected={each.url === value}>
           {each.name}

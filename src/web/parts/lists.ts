@@ -113,7 +113,9 @@ export async function postsOf(view: View, filter: { boardId?: string[]; roadmapI
   assertTidy(view)
   const state = stateOf(view, filter.roadmapId !== undefined)
   const found = await listOf(view, state, filter)
-  return found.total_count === 0 && view.query.status === undefined ? listOf(view, 'all', filter) : found
+  return found.total_count === 0 && state !== 'all' && view.query.status === undefined
+    ? listOf(view, 'all', filter)
+    : found
 }
 
 async function listOf(view: View, state: State, filter: { boardId?: string[]; roadmapId?: string }) {

@@ -88,7 +88,7 @@ export const board = page({
   head: (view, { board: { name, url } }) => (
     <Head
       view={view}
-      path={withQuery(links.board(url), { page: view.query.page })}
+      path={withQuery(links.board(url), { status: view.query.status, page: view.query.page })}
       title={name}
       feed={links.feed(links.board(url))}
     />

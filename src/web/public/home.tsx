@@ -101,6 +101,6 @@ export const postsFile: Download = {
   },
 }
 
-/** The same list is at several addresses: only the page counts. */
-const canonicalOf = ({ board, page: number }: Record<string, string>): string =>
-  withQuery(board ? links.board(board) : '/', { page: number === '1' ? undefined : number })
+/** The same list is at several addresses: only the page counts, and whether posts are open. */
+const canonicalOf = ({ board, page: number, status }: Record<string, string>): string =>
+  withQuery(board ? links.board(board) : '/', { status, page: number === '1' ? undefined : number })
