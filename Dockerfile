@@ -20,7 +20,7 @@ WORKDIR /packages
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 RUN mkdir kept kept/@node-rs \
-  && cp -r node_modules/@node-rs/argon2 node_modules/@node-rs/argon2-linux-*-gnu kept/@node-rs/ \
+  && cp -r node_modules/@node-rs/argon2 node_modules/@node-rs/argon2-linux-*-gnu node_modules/@node-rs/bcrypt node_modules/@node-rs/bcrypt-linux-*-gnu kept/@node-rs/ \
   && mkdir kept/better-sqlite3 kept/better-sqlite3/prebuilds \
   && cp -r node_modules/better-sqlite3/package.json node_modules/better-sqlite3/LICENSE node_modules/better-sqlite3/lib kept/better-sqlite3/ \
   && cp node_modules/better-sqlite3/prebuilds/linux-$(node -p process.arch).node kept/better-sqlite3/prebuilds/ \
