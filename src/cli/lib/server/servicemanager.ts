@@ -47,7 +47,8 @@ export function serviceManager(
     for (;;) {
       await sleep(everyMs, undefined, { ref: false })
       if (isStopping) return
-      if (await isAlive().catch(() => false)) tell('WATCHDOG=1')
+      const alive = await isAlive().catch(() => false)
+      if (alive && !isStopping) tell('WATCHDOG=1')
     }
   }
   const feedMs = watched === undefined || watched === String(process.pid) ? Number(patience ?? 0) / 2000 : 0
