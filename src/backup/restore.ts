@@ -117,6 +117,22 @@ export async function restoreBackup(config: Config, given: string, options: Rest
   }
 }
 
+/**
+ * Puts other contents in place of the configured database, which is kept. Throws DATABASE_IN_USE while another process
+ * uses it. Killed at any moment, what was there is there or the new contents.
+ */
+export async function replaceContents(
+  config: Config,
+  contents: Contents,
+  options: Pick<RestoreOptions, 'version' | 'now' | 'name'>,
+): Promise<string | null> {
+  const target = targetOf(config, undefined)
+  const { file, url } = target
+  const access = { acquire: () => assertUnused(target) }
+  if (file === undefined) return intoPostgres(config, url, contents, { ...options, access })
+  return inFolder(path.dirname(file), async () => intoFile(file, contents, { now: options.now, access }))
+}
+
 /** The secret and the configuration in a backup, which are on its first line. */
 async function siteOf(config: Config, file: string): Promise<{ secret: string | null; config: string | null }> {
   const envelope: Partial<Envelope> = {}

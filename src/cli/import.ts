@@ -10,6 +10,7 @@ import type { Call } from '../service/lib/operation.js'
 import { answerLines, errorOf } from '../service/lib/uploadresults.js'
 import { SOURCE_NAMES, SOURCES, type SourceName } from '../sources/index.js'
 import { isAddress, type SourceRecord } from '../sources/source.js'
+import { importExport, OWN } from './importsite.js'
 import { exitOf, type Flags } from './lib/command/several.js'
 import type { Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
@@ -70,14 +71,16 @@ export function register(command: Command, cli: Cli): void {
     examples: [
       'import csv ideas.csv --board ideas --dry-run',
       'import csv export.csv --map title=Subject --map votes="Vote total"',
+      'import feedbackctl site.jsonl',
     ],
     notes: [
       'What was imported before is not imported again, so a second import brings only what is new, and one that was interrupted goes on. Nobody is told of what is imported.',
       'People are matched by their e-mail address. They sign in by a link that the site mails to them; those of LogChimp and Astuto also with the password that they had there. Votes whose voters are not known are a number of the post.',
+      '"import feedbackctl" takes what "export" wrote, or - for stdin, and makes an empty site on this machine equal to it. It refuses a site that has content. No server may run meanwhile.',
       'The last lines say what was found and what became of it. "matched" was here already by its name or address, "existing" came with an earlier import.',
     ],
   })
-    .addArgument(new Argument('<source>', 'where the data is from').choices(SOURCE_NAMES))
+    .addArgument(new Argument('<source>', 'where the data is from').choices([OWN, ...SOURCE_NAMES]))
     .argument('<file>', 'its export')
     .option('--board <board>', 'board of posts that name none (default: no board)')
     .option('--map <column=header>', 'the header of a column of CSV; can be repeated', addTo)
@@ -86,8 +89,16 @@ export function register(command: Command, cli: Cli): void {
     .option('--rejects <file>', 'new file for the records that are refused, to mend and import with "import records"')
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (product: SourceName, file: string) => {
+    .action(async (product: SourceName | typeof OWN, file: string) => {
       const flags = command.optsWithGlobals<Flagged>()
+      if (product === OWN) {
+        const given = (['board', 'map', 'source', 'confirmed', 'rejects'] as const).find(
+          (flag) => flags[flag] !== undefined,
+        )
+        if (given !== undefined)
+          throw new AppError('USAGE', `--${given} is not for an export of feedbackctl, which has the whole site.`)
+        return importExport(cli, file, flags)
+      }
       const shown = isAddress(file) ? product : file
       const work = await prepared(cli, product, file, flags)
       if (flags.dryRun) return report(cli, flags, await work(true), { isDry: true })

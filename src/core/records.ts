@@ -33,6 +33,7 @@ export interface Faults {
 export async function* textLines(
   bytes: AsyncIterable<Uint8Array>,
   { notUtf8, tooLong }: Pick<Faults, 'notUtf8' | 'tooLong'>,
+  most = MOST,
 ): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const decoded = (chunk?: Uint8Array): string => {
@@ -48,7 +49,7 @@ export async function* textLines(
   const add = (part: string) => {
     open.push(part)
     length += part.length
-    if (length > MOST) throw tooLong(number)
+    if (length > most) throw tooLong(number)
   }
   const whole = () => {
     const line = open.join('').replace(/\r$/, '')

@@ -5,7 +5,7 @@ import { isLegalPage } from '../core/legal.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
-import { presentName, type CARRIED, type Value } from './carried.js'
+import { presentName, type CARRIED, type TableShape, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 import type { StoredFilter } from './views.js'
 
@@ -193,3 +193,9 @@ const isObject = (value: unknown): value is object =>
 
 const isFlags = (value: unknown): boolean =>
   isObject(value) && Object.values(value).every((each) => typeof each === 'boolean')
+
+/** The columns of the tables that a backup carries, in the newest schema. */
+export const SHAPES: readonly TableShape[] = Object.entries(KINDS).map(([name, kinds]) => ({
+  name,
+  columns: Object.keys(kinds).toSorted(),
+}))

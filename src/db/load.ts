@@ -20,6 +20,8 @@ export interface Contents {
   update?: boolean
   /** Told of what is done after the last row: of indexes, and of posts in the index of words. May throw. */
   indexed?(this: void, table: string, done: number, all: number): void
+  /** Makes what follows from the rows, where they are without it. */
+  derived?(this: void, db: Db): Promise<void>
   /** Called when all rows are there, before the schema is updated. */
   loaded?(this: void): Promise<void>
 }
@@ -37,7 +39,7 @@ const SEARCH_SINCE = '0016_search'
  */
 export async function load(
   db: Db,
-  { schema, rows, sequences, indexed = () => {}, loaded, update = true }: Contents,
+  { schema, rows, sequences, indexed = () => {}, derived, loaded, update = true }: Contents,
 ): Promise<void> {
   const migrations = await migrationsWithTriggers()
   const names = Object.keys(migrations).toSorted()
@@ -64,6 +66,7 @@ export async function load(
   }
   await setSequences(db, sequences())
   await putBack(indexed)
+  await derived?.(db)
   await loaded?.()
   if (update) await apply(names.filter((name) => name > schema))
   if (schema >= SEARCH_SINCE) await indexAll(db, indexed)

@@ -144,7 +144,7 @@ const put = (db: Db, userId: string, change: Updateable<Tables['users']>): Promi
   db.updateTable('users').set(change).where('userId', '=', userId).returningAll().executeTakeFirst()
 
 /** What lists of people search and sort by: the name first, as people see it. */
-const searchTextOf = ({ name, username, email }: Pick<UserRow, 'name' | 'username' | 'email'>): string =>
+export const searchTextOf = ({ name, username, email }: Pick<UserRow, 'name' | 'username' | 'email'>): string =>
   `${searchKey(name || username)}\n${username.toLowerCase()}\n${email}`
 
 /**

@@ -1,0 +1,114 @@
+import type { Config } from '../config.js'
+import { databaseFile } from '../core/addresses.js'
+import { AppError } from '../core/errors.js'
+import { listed } from '../core/text.js'
+import { openDatabase } from '../db/connect.js'
+import { contentOf, deriveCounts } from '../db/reimported.js'
+import { NEWEST, newer, newestApplied } from '../db/schema.js'
+import { exportLines } from './export.js'
+import { exportBatches, exportRows, type Summary } from './exportfile.js'
+import { assertUnused, hasContent } from './files.js'
+import { replaceContents } from './restore.js'
+import type { OnStep } from './steps.js'
+
+/** What an import of an export did, or would do. */
+export interface ImportedSite {
+  /** Whether the site has all of the file and nothing else already. */
+  same: boolean
+  /** The previous database; null where there was none, or where nothing was changed. */
+  kept: string | null
+  passwords: boolean
+  types: { type: string; lines: number }[]
+}
+
+interface Options {
+  /** The name of the file in messages. */
+  shown: string
+  version: string
+  now: Date
+  dryRun: boolean
+  onProgress: OnStep
+}
+
+/**
+ * Makes an empty site that of an export. The file is read to its end first. Killed at any moment, the empty site is there
+ * or the whole new one. Throws USAGE for a file that is no export, and where the site has content that is not that of the
+ * file.
+ */
+export async function importSite(config: Config, file: string, options: Options): Promise<ImportedSite> {
+  const { shown, dryRun, onProgress } = options
+  const checked = newSummary()
+  let lines = 0
+  for await (const { table } of exportRows(file, shown, checked))
+    if ((lines += 1) % 500 === 0) onProgress('check', table.name, lines, undefined)
+  const done = {
+    passwords: checked.passwords,
+    types: [...checked.types].map(([type, count]) => ({ type, lines: count })),
+  }
+  const there = await contentHere(config)
+  if (there !== undefined && (await isSame(config, file, shown, checked))) return { same: true, kept: null, ...done }
+  if (there)
+    throw new AppError('USAGE', `The site has ${there}, which are not those of ${shown}. Import into an empty site: choose another database.url or --data-dir. Nothing was changed.`) // prettier-ignore
+  if (dryRun) return { same: false, kept: null, ...done }
+  const summary = newSummary()
+  let rows = 0
+  async function* counted() {
+    for await (const batch of exportBatches(file, shown, summary)) {
+      onProgress('restore', batch.table.name, (rows += batch.rows.length), lines)
+      yield batch
+    }
+  }
+  const contents = {
+    schema: NEWEST,
+    rows: counted(),
+    sequences: () => summary.sequences,
+    indexed: (table: string, done: number, all: number) => onProgress('index', table, done, all),
+    derived: deriveCounts,
+  }
+  const kept = await replaceContents(config, contents, { ...options, name: 'before-import' }).catch(
+    (error: unknown) => {
+      throw error instanceof AppError && error.code === 'BACKUP_DAMAGED' ? contradicting(shown, error) : error
+    },
+  )
+  return { same: false, kept, ...done }
+}
+
+const newSummary = (): Summary => ({ passwords: false, types: new Map(), sequences: {} })
+
+const contradicting = (shown: string, cause: AppError): AppError =>
+  new AppError('USAGE', `The lines of ${shown} contradict each other: some are there twice, or refer to others that are not there. Nothing was changed.`, { cause }) // prettier-ignore
+
+/** What the configured site has beside its first owner; undefined where there is no site. */
+async function contentHere(config: Config): Promise<string | undefined> {
+  const url = config.get('database.url') ?? ''
+  const file = databaseFile(url)
+  if (file !== undefined && !hasContent(file)) return undefined
+  await assertUnused({ url, file })
+  const { db, close } = await openDatabase(url)
+  try {
+    const schema = await newestApplied(db)
+    if (schema === undefined) return undefined
+    if (schema > NEWEST) throw newer()
+    if (schema < NEWEST)
+      throw new AppError('DATABASE_OUTDATED', 'The database has an older schema. Run "feedbackctl migrate" first.')
+    return listed(await contentOf(db))
+  } finally {
+    await close()
+  }
+}
+
+/** Whether an export of the site has the lines of the file. */
+async function isSame(config: Config, file: string, shown: string, { passwords }: Summary): Promise<boolean> {
+  const given = exportRows(file, shown, newSummary())
+  try {
+    for await (const { text, rows } of exportLines(config, { passwords }))
+      if (rows > 0)
+        for (const line of text.split('\n').slice(0, -1)) {
+          const next = await given.next()
+          if (next.done || next.value.text !== line) return false
+        }
+    return (await given.next()).done === true
+  } finally {
+    await given.return(undefined)
+  }
+}

@@ -1,0 +1,69 @@
+import { sql } from 'kysely'
+import { searchKey } from '../core/text.js'
+import type { TableShape, Value } from './carried.js'
+import { weight } from './migrations/0017_trending.js'
+import { recount } from './recount.js'
+import type { Db } from './tables.js'
+import { searchTextOf } from './users.js'
+
+type Row = Readonly<Record<string, Value>>
+
+const folded = { nameFolded: (row: Row) => searchKey(String(row.name)) }
+const none = () => null
+const zero = () => 0
+
+/** What the columns have that an export leaves out. Counts are made of all rows afterwards. */
+const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, (row: Row) => Value>>>> = {
+  settings: { secretFingerprint: none }, // the next start binds the secret that is here
+  users: {
+    password: none,
+    post_count: zero,
+    vote_count: zero,
+    sessions: zero,
+    searchText: ({ name, username, email }) =>
+      searchTextOf({ name: String(name), username: String(username), email: String(email) }),
+  },
+  boards: { ...folded, post_count: zero },
+  roadmaps: folded,
+  tags: folded,
+  views: folded,
+  posts: { votesCount: zero, commentsCount: zero, trending: zero },
+  notification_settings: { mailKey: none },
+  notifications: { mail: none, mailAt: none, mailedAt: none }, // nobody is mailed again
+}
+
+/** The values of a row of an export, with those that follow from others. */
+export const completed = ({ name, columns }: TableShape, row: Row): Value[] =>
+  columns.map((column) => row[column] ?? LEFT_OUT[name]?.[column]?.(row) ?? null)
+
+/** Makes the counts that an export leaves out. */
+export async function deriveCounts(db: Db): Promise<void> {
+  await sql`insert into counters (name, value) values ('post_counts', 0) on conflict (name) do nothing`.execute(db)
+  await recount(db)
+  await sql
+    .raw(
+      `update posts set trending = ${weight(db, 'posts."createdAt"')} + coalesce((select sum(${weight(db, 'votes."createdAt"')}) from votes where votes."postId" = posts."postId"), 0)`,
+    )
+    .execute(db)
+}
+
+/** What a site has that a new one has not, by noun. */
+export async function contentOf(db: Db): Promise<Record<string, number>> {
+  const found: Record<string, number> = {}
+  for (const [noun, from] of Object.entries(CONTENT)) {
+    const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.raw(from)}`.execute(db)
+    found[noun] = rows[0]?.count ?? 0
+  }
+  return found
+}
+
+const CONTENT = {
+  board: 'boards',
+  roadmap: 'roadmaps',
+  tag: 'tags',
+  user: 'users where "isOwner" = 0',
+  role: 'roles where "isSystem" = 0',
+  post: 'posts',
+  view: 'views',
+  'legal page': 'legal_pages',
+}
