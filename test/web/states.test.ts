@@ -38,7 +38,7 @@ it('lists show all posts, open ones or done ones, and posts show their tags, whi
   expect(await get('/?status=done', token)).toMatch(/export\/posts\?kind=done&amp;kind=declined/)
   expect(await get('/roadmaps/shipped?status=open')).not.toContain('Progress')
   expect(await titles('/?status=open&roadmap=shipped'), 'a roadmap has posts of one kind').toEqual(['Done wish'])
-  expect(await get('/boards/ideas')).toContain('1 open post')
+  expect(await get('/boards/ideas')).toContain('3 posts')
   expect(await titles('/roadmaps')).toEqual(['Done wish'])
   expect(await get('/roadmaps')).toMatch(/Not planned:.*href="\/roadmaps\/declined"/s)
 

@@ -30,8 +30,8 @@ export type State = keyof typeof STATES
 export const states = Object.keys(STATES) as State[]
 
 /**
- * Done posts are left out of a list that nobody has narrowed: they would be the most voted ones for ever. The posts of
- * a roadmap are all of one kind.
+ * By default a list shows open posts, because done ones would stay the most voted for ever. A search, one's own posts,
+ * followed posts and the posts of a roadmap include done ones.
  */
 function stateOf({ query }: Pick<View, 'query'>, isOfRoadmap: boolean): State {
   if (isOfRoadmap) return 'all'
@@ -106,8 +106,8 @@ export function assertTidy({ url, path }: Pick<View, 'url' | 'path'>): void {
 }
 
 /**
- * The posts that the address of a page asks for. After the last page it leads to that. Where all are done, and nobody
- * chose, it shows these.
+ * Lists the posts that the address asks for. A page after the last one redirects to the last. If the default list has no
+ * open posts, it lists all.
  */
 export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
   assertTidy(view)

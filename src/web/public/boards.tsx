@@ -109,7 +109,7 @@ export const board = page({
                   <Icon name="lock" /> {t('mark.private')}
                 </span>
               )}{' '}
-              {t(list.state === 'open' ? 'board.openPosts' : 'board.posts', { count: list.total_count })}
+              {t('board.posts', { count: Number(shown.post_count) })}
             </p>
             {view.viewer ? (
               <Form view={view} to={`${links.board(shown.url)}/${isFollowed ? 'unfollow' : 'follow'}`}>
@@ -127,7 +127,7 @@ export const board = page({
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
         ) : view.query.q || view.query.by || view.query.following || view.query.status ? (
-          <Unmatched view={view} all={view.path} board={shown.url} />
+          <Unmatched view={view} all={withQuery(view.path, { status: 'all' })} board={shown.url} />
         ) : (
           <Empty title={t('empty.posts')}>
             <p>{t('empty.postsNext')}</p>

@@ -58,7 +58,7 @@ export const home = page({
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (
-          <Unmatched view={view} all="/" />
+          <Unmatched view={view} all="/?status=all" />
         ) : (
           <Empty title={t('empty.posts')}>
             <p>{t('empty.postsNext')}</p>
@@ -101,6 +101,6 @@ export const postsFile: Download = {
   },
 }
 
-/** The same list is at several addresses: only the page counts, and whether posts are open. */
+/** The canonical address keeps the page and the status, but no other filter. */
 const canonicalOf = ({ board, page: number, status }: Record<string, string>): string =>
   withQuery(board ? links.board(board) : '/', { status, page: number === '1' ? undefined : number })
