@@ -7,7 +7,7 @@ import { exportedTables, type ExportedTable } from '../db/exported.js'
 import { completed } from '../db/reimported.js'
 import { NEWEST } from '../db/schema.js'
 
-/** What the lines of an export add up to. */
+/** Totals over the lines of an export. */
 export interface Summary {
   passwords: boolean
   /** How many lines there are of each type, in the order of the file. */
@@ -22,7 +22,7 @@ const MAX_LINE = 4 * 2 ** 20
 const BATCH = 500
 const BATCH_LENGTH = 4 * 2 ** 20
 
-/** A line of an export, and the row that it is. */
+/** A line of an export and its row. */
 interface ExportLine {
   text: string
   table: TableShape
@@ -30,8 +30,8 @@ interface ExportLine {
 }
 
 /**
- * The rows of an export, a line at a time. `summary` is complete at the end. Throws USAGE with the number of the first
- * line that is none of an export of this version.
+ * Reads an export line by line, and fills `summary`. Throws USAGE with the number of the first line that an export of
+ * this version cannot have.
  */
 export async function* exportRows(file: string, shown: string, summary: Summary): AsyncGenerator<ExportLine> {
   let number = 0
@@ -69,11 +69,11 @@ export async function* exportRows(file: string, shown: string, summary: Summary)
     current = part
     const { table, whole, kinds } = part
     if (Object.keys(row).join() !== table.columns.join())
-      throw wrong(`has not the fields of a ${table.type}: ${table.columns.join(', ')}`)
+      throw wrong(`does not have the fields of a ${table.type}: ${table.columns.join(', ')}`)
     const values = table.columns.map((column) => row[column])
     const bad = values.findIndex((value, at) => !isValue(value) || (value === null ? kinds[at]?.isRequired : kinds[at]?.fits(value) === false)) // prettier-ignore
     if (bad >= 0) throw wrong(`has a value in ${table.columns[bad]} that is not ${isValue(values[bad]) ? kinds[bad]?.is : 'a text, a number or null'}`) // prettier-ignore
-    if (!table.includes(values as Value[])) throw wrong(`is a ${table.type} that no export has`)
+    if (!table.includes(values as Value[])) throw wrong(`is a ${table.type} that an export leaves out`)
     const given = row as Record<string, Value>
     if (table.name === 'posts') highest = Math.max(highest, Number(given.number))
     if (table.name === 'counters') lastNumber = Number(given.value)
@@ -88,11 +88,11 @@ export async function* exportRows(file: string, shown: string, summary: Summary)
     throw new AppError('USAGE', `${shown} has a post with a number above that of its counter. Nothing was changed.`)
 }
 
-/** The table whose lines are read. */
+/** The table whose lines are being read. */
 interface Part {
   at: number
   table: ExportedTable
-  /** With the columns that are not exported. */
+  /** The same table, with the columns that an export leaves out. */
   whole: TableShape
   kinds: ReturnType<typeof kindsOf>
 }
@@ -104,7 +104,7 @@ function partOf(tables: readonly ExportedTable[], type: unknown): Part | undefin
   return table && whole && { at, table, whole, kinds: kindsOf(table) }
 }
 
-/** The rows of an export, table after table. */
+/** Reads an export in batches of rows of one table. */
 export async function* exportBatches(
   file: string,
   shown: string,
@@ -130,7 +130,7 @@ export async function* exportBatches(
 function tablesOf(header: Record<string, unknown>, shown: string, summary: Summary): ExportedTable[] {
   const { type, format, version, schema, passwords } = header
   if (type !== 'header' || format !== 'feedbackctl' || typeof schema !== 'string' || typeof passwords !== 'boolean')
-    throw new AppError('USAGE', `${shown} is no export of feedbackctl: its first line is not its header.`)
+    throw new AppError('USAGE', `${shown} is not an export of feedbackctl: its first line is not a header.`)
   if (version !== 1 || schema > NEWEST)
     throw new AppError('USAGE', `${shown} was exported by a newer feedbackctl. Import it with that version.`)
   if (schema !== NEWEST)
@@ -144,12 +144,12 @@ function objectIn(text: string, wrong: (why: string) => AppError): Record<string
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
   } catch {
-    // as for other JSON
+    // not JSON: handled below
   }
-  throw wrong('is no JSON object')
+  throw wrong('is not a JSON object')
 }
 
-/** PostgreSQL stores no NUL, and no half of a surrogate pair. */
+/** PostgreSQL cannot store NUL or unpaired surrogates. */
 const isValue = (value: unknown): value is Value =>
   value === null ||
   (typeof value === 'string' ? value.isWellFormed() && !value.includes('\0') : typeof value === 'number')

@@ -11,18 +11,18 @@ import { assertUnused, hasContent } from './files.js'
 import { replaceContents } from './restore.js'
 import type { OnStep } from './steps.js'
 
-/** What an import of an export did, or would do. */
+/** The result of an import, or of its dry run. */
 export interface ImportedSite {
-  /** Whether the site has all of the file and nothing else already. */
+  /** Whether the site already equals the file. */
   same: boolean
-  /** The previous database; null where there was none, or where nothing was changed. */
+  /** Where the previous database is kept; null if there was none, or nothing was changed. */
   kept: string | null
   passwords: boolean
   types: { type: string; lines: number }[]
 }
 
 interface Options {
-  /** The name of the file in messages. */
+  /** How messages name the file. */
   shown: string
   version: string
   now: Date
@@ -31,9 +31,8 @@ interface Options {
 }
 
 /**
- * Makes an empty site that of an export. The file is read to its end first. Killed at any moment, the empty site is there
- * or the whole new one. Throws USAGE for a file that is no export, and where the site has content that is not that of the
- * file.
+ * Imports an export into an empty site. It checks the whole file first. If it is killed, the site is either still empty
+ * or complete. Throws USAGE if the file is not an export, or if the site has other content.
  */
 export async function importSite(config: Config, file: string, options: Options): Promise<ImportedSite> {
   const { shown, dryRun, onProgress } = options
@@ -48,7 +47,7 @@ export async function importSite(config: Config, file: string, options: Options)
   const there = await contentHere(config)
   if (there !== undefined && (await isSame(config, file, shown, checked))) return { same: true, kept: null, ...done }
   if (there)
-    throw new AppError('USAGE', `The site has ${there}, which are not those of ${shown}. Import into an empty site: choose another database.url or --data-dir. Nothing was changed.`) // prettier-ignore
+    throw new AppError('USAGE', `The site is not empty, and differs from ${shown}: it has ${there}. Import into an empty site: choose another database.url or --data-dir. Nothing was changed.`) // prettier-ignore
   if (dryRun) return { same: false, kept: null, ...done }
   const summary = newSummary()
   let rows = 0
@@ -76,9 +75,9 @@ export async function importSite(config: Config, file: string, options: Options)
 const newSummary = (): Summary => ({ passwords: false, types: new Map(), sequences: {} })
 
 const contradicting = (shown: string, cause: AppError): AppError =>
-  new AppError('USAGE', `The lines of ${shown} contradict each other: some are there twice, or refer to others that are not there. Nothing was changed.`, { cause }) // prettier-ignore
+  new AppError('USAGE', `The lines of ${shown} contradict each other: some appear twice, or refer to missing ones. Nothing was changed.`, { cause }) // prettier-ignore
 
-/** What the configured site has beside its first owner; undefined where there is no site. */
+/** Describes the content of the site: empty if it has only an owner, undefined if there is no site. */
 async function contentHere(config: Config): Promise<string | undefined> {
   const url = config.get('database.url') ?? ''
   const file = databaseFile(url)
@@ -97,7 +96,7 @@ async function contentHere(config: Config): Promise<string | undefined> {
   }
 }
 
-/** Whether an export of the site has the lines of the file. */
+/** Whether an export of the site would equal the file. */
 async function isSame(config: Config, file: string, shown: string, { passwords }: Summary): Promise<boolean> {
   const given = exportRows(file, shown, newSummary())
   try {

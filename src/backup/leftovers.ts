@@ -8,8 +8,10 @@ const ABANDONED = 60 * 60 * 1000
 
 /** Begins the name of the folder of a rehearsal. */
 export const REHEARSAL = 'feedbackctl-rehearsal-'
+/** Begins the name of the folder of an export that is read from stdin. */
+export const IMPORT = 'feedbackctl-import-'
 
-const REHEARSED = new RegExp(`^${REHEARSAL}`)
+const COPIES = new RegExp(`^(${REHEARSAL}|${IMPORT})`)
 
 /** A file, or a folder with files. Links are not followed. */
 interface Entry {
@@ -43,10 +45,10 @@ export const leftoversIn = (folder: string, name: RegExp, now: Date): Entry[] =>
 export const backupLeftovers = (folder: string, now: Date): Entry[] =>
   leftoversIn(folder, /\.backup\.[\da-f]{8}\.part$/, now)
 
-/** In the folder of the site, and in the temporary folder, where what is not this user's own is not ours. */
-export const rehearsalLeftovers = (folder: string, now: Date): Entry[] => [
-  ...leftoversIn(folder, REHEARSED, now),
-  ...leftoversIn(tmpdir(), REHEARSED, now).filter((each) => each.isOwn),
+/** Copies of the site: in its folder, and those of this user in the temporary folder. */
+export const copyLeftovers = (folder: string, now: Date): Entry[] => [
+  ...leftoversIn(folder, COPIES, now),
+  ...leftoversIn(tmpdir(), COPIES, now).filter((each) => each.isOwn),
 ]
 
 /** Removes what is this user's own. */

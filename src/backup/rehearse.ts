@@ -8,7 +8,7 @@ import { load } from '../db/load.js'
 import { NEWEST } from '../db/schema.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { damaged, readHeader } from './container.js'
-import { REHEARSAL, rehearsalLeftovers, removeLeftovers } from './leftovers.js'
+import { REHEARSAL, copyLeftovers, removeLeftovers } from './leftovers.js'
 import { differences, linesOf, readRecords, type Envelope, type Manifest, type OnProgress } from './records.js'
 import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, listBackups, type Verified, verifyBackup } from './verify.js'
@@ -56,7 +56,7 @@ async function restoreForTrial(
   const { opened, manifest, verified } = await verifyBackup(config, file, counted('check', undefined))
   const all = rowsOf(manifest)
   const near = path.resolve(config.get('data.dir') ?? '.')
-  removeLeftovers(rehearsalLeftovers(near, new Date())) // a copy of the site has its secrets
+  removeLeftovers(copyLeftovers(near, new Date())) // a copy of the site has its secrets
   const folder = makePrivateFolder(REHEARSAL, [near])
   const url = `sqlite:${path.join(folder, 'feedback.db')}`
   try {

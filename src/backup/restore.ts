@@ -118,8 +118,8 @@ export async function restoreBackup(config: Config, given: string, options: Rest
 }
 
 /**
- * Puts other contents in place of the configured database, which is kept. Throws DATABASE_IN_USE while another process
- * uses it. Killed at any moment, what was there is there or the new contents.
+ * Replaces the contents of the configured database, and keeps the previous one. If it is killed, the database has the old
+ * contents or the new ones. Throws DATABASE_IN_USE while another process uses it.
  */
 export async function replaceContents(
   config: Config,

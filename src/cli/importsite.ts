@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, createWriteStream, existsSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { ImportedSite } from '../backup/importsite.js'
 import { AppError } from '../core/errors.js'
+import { makePrivateFolder } from '../core/files.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import type { Flags } from './lib/command/several.js'
 import { formatOf, isStructured, print } from './lib/output/output.js'
@@ -13,7 +13,7 @@ import { steps } from './lib/terminal/steps.js'
 import { tell } from './lib/terminal/terminal.js'
 import { version } from './version.js'
 
-/** The source that is an export of feedbackctl. It has the whole site, so no other import is like it. */
+/** The name of our own exports as a source. They hold a whole site, so they are not imported record by record. */
 export const OWN = 'feedbackctl'
 
 type Lines = ImportedSite['types'][number]
@@ -23,14 +23,14 @@ const columns: Column<Lines>[] = [
   { head: 'LINES', field: 'lines', text: ({ lines }) => String(lines), right: true, drop: 0 },
 ]
 
-/** Makes the empty site here that of an export. */
+/** Runs `import feedbackctl`. */
 export async function importExport(cli: Cli, given: string, flags: Flags & { yes?: boolean }): Promise<void> {
   const { terminal } = cli
   const config = await cli.config()
   assertLocal(config, 'import feedbackctl')
   const { importSite } = await import('../backup/importsite.js')
   const shown = given === '-' ? 'the export' : given
-  const { file, remove } = await fileOf(terminal, given)
+  const { file, remove } = await fileOf(terminal, given, config.get('data.dir'))
   try {
     const run = (dryRun: boolean) => {
       const { report, end } = steps(terminal, 'Interrupted. Nothing was changed.')
@@ -38,31 +38,36 @@ export async function importExport(cli: Cli, given: string, flags: Flags & { yes
     }
     const { dryRun = false, yes = false } = flags
     if (!dryRun && !yes) {
-      const { same } = await run(true) // no question about what cannot be done
-      if (!same) await confirm(terminal, flags, `Make the empty site here that of ${shown}?`)
+      const { same } = await run(true) // so that nobody confirms an import that cannot succeed
+      if (!same) await confirm(terminal, flags, `Import ${shown} into the empty site here?`)
     }
     const done = await run(dryRun)
     const body = { ...done, dry_run: dryRun }
     await print(terminal, flags, { body, rows: done.types, columns, id: ({ type }) => type, single: false })
     if (isStructured(formatOf(terminal, flags))) return
-    if (done.same) return tell(terminal, `The site is that of ${shown} already. Nothing was changed.`)
-    if (dryRun) return tell(terminal, 'The site would have these lines. Nothing was changed.')
-    tell(terminal, `The site is that of ${shown}.${done.kept === null ? '' : ` What was there is kept: ${done.kept}`}`)
+    if (done.same) return tell(terminal, `The site already equals ${shown}. Nothing was changed.`)
+    if (dryRun) return tell(terminal, 'Would import these lines. Nothing was changed.')
+    tell(terminal, `Imported ${shown}.${done.kept === null ? '' : ` The previous database is kept: ${done.kept}`}`)
     if (!done.passwords) tell(terminal, 'The export has no passwords: people sign in by a link that the site mails to them.') // prettier-ignore
   } finally {
     remove()
   }
 }
 
-/** The file is read twice, so what comes on stdin is kept meanwhile. */
-async function fileOf(terminal: Cli['terminal'], given: string): Promise<{ file: string; remove(this: void): void }> {
+/** The import reads the file twice, so stdin is stored in a file. `doctor` finds one that a killed import has left. */
+async function fileOf(
+  terminal: Cli['terminal'],
+  given: string,
+  dataDir = '.',
+): Promise<{ file: string; remove(this: void): void }> {
   if (given !== '-') {
     const file = path.resolve(terminal.cwd, given)
     if (!existsSync(file)) throw new AppError('USAGE', `${given} does not exist.`)
     if (!statSync(file).isFile()) throw new AppError('USAGE', `${given} is not a file.`)
     return { file, remove: () => {} }
   }
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-import-'))
+  const { IMPORT } = await import('../backup/leftovers.js')
+  const folder = makePrivateFolder(IMPORT, [path.resolve(dataDir)])
   const remove = () => rmSync(folder, { recursive: true, force: true })
   const file = path.join(folder, 'site.jsonl')
   try {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { backupLeftovers, filesIn, leftoversIn, rehearsalLeftovers } from '../backup/leftovers.js'
+import { backupLeftovers, filesIn, leftoversIn, copyLeftovers } from '../backup/leftovers.js'
 import { timeOf } from '../backup/upgrade.js'
 import { removeOwn } from '../core/files.js'
 import { sizeText } from '../core/text.js'
@@ -22,7 +22,7 @@ export const leftovers: Check = {
       ...backupLeftovers(path.resolve(config.get('backup.dir') ?? path.join(folder, 'backups')), now),
       ...leftoversIn(path.dirname(secretFile(config)), SECRET, now),
       ...(database === undefined ? [] : leftoversIn(path.dirname(database), DATABASE, now)),
-      ...rehearsalLeftovers(folder, now),
+      ...copyLeftovers(folder, now),
     ]
     const kept = database === undefined ? [] : filesIn(path.dirname(database), KEPT)
     const useless = kept.filter(({ file }) => now.getTime() - Date.parse(timeOf(file)) > USELESS)

@@ -41,13 +41,16 @@ describe.each(engines)('an export of %s, imported', (engine) => {
     const dry = await machine.run('import feedbackctl site.jsonl --dry-run')
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringMatching(/^post\t2$/m)])
     const done = await machine.run('import feedbackctl site.jsonl --yes')
-    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('The site is that of site.jsonl.')])
+    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('Imported site.jsonl.')])
     expect(await exported(machine)).toBe(text)
     const db = await connect(machine.databaseUrl)
     expect(await miscounts(db)).toEqual([])
     await db.destroy()
     const again = await machine.run('import feedbackctl site.jsonl --yes')
-    expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('already. Nothing was changed.')])
+    expect([again.code, again.stderr]).toEqual([
+      0,
+      expect.stringContaining('already equals site.jsonl. Nothing was changed.'),
+    ])
     expect((await machine.run('audit verify')).code).toBe(0)
     // It goes on as the site did: numbers, names, counts and the index of words
     const { stdout } = await machine.run("posts create 'One more' --board ideas --json")
@@ -69,7 +72,7 @@ describe.each(engines)('an export of %s, imported', (engine) => {
     await machine.run('boards create Mine')
     const before = await exported(machine)
     const { code, stderr } = await machine.run('import feedbackctl site.jsonl --yes')
-    expect([code, stderr]).toEqual([2, expect.stringContaining('The site has 1 board, ')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('it has 1 board. Import')])
     expect(await exported(machine)).toBe(before)
   })
 
@@ -85,18 +88,18 @@ describe.each(engines)('an export of %s, imported', (engine) => {
       ['empty', '', 'not complete'],
       ['cut', lines.slice(0, -1).join('\n'), 'not complete'],
       ['a line less', lines.filter((_, n) => n !== at('post')).join('\n'), `says that ${lines.length - 1} lines`],
-      ['no header', lines.slice(1).join('\n'), 'not its header'],
+      ['no header', lines.slice(1).join('\n'), 'not a header'],
       ['another table', changed('board', () => '{"type":"session","sessionId":"x"}'), `${onLine('board')}has the unknown type "session"`], // prettier-ignore
-      ['another column', changed('board', (line) => line.replace('"color"', '"colour"')), `${onLine('board')}has not the fields`], // prettier-ignore
-      ['SQL for a column', changed('board', (line) => line.replace('"color"', '"color) --"')), `${onLine('board')}has not the fields`], // prettier-ignore
-      ['a prototype', changed('board', (line) => line.replace('"color"', '"__proto__"')), `${onLine('board')}has not the fields`], // prettier-ignore
+      ['another column', changed('board', (line) => line.replace('"color"', '"colour"')), `${onLine('board')}does not have the fields`], // prettier-ignore
+      ['SQL for a column', changed('board', (line) => line.replace('"color"', '"color) --"')), `${onLine('board')}does not have the fields`], // prettier-ignore
+      ['a prototype', changed('board', (line) => line.replace('"color"', '"__proto__"')), `${onLine('board')}does not have the fields`], // prettier-ignore
       ['an object', changed('board', (line) => line.replace(/"name":"[^"]*"/, '"name":{"a":1}')), `${onLine('board')}has a value in name`], // prettier-ignore
       ['no flag', changed('board', (line) => line.replace(/"display":\d/, '"display":7')), `${onLine('board')}has a value in display that is not 0 or 1`], // prettier-ignore
       ['a number for a text', changed('board', (line) => line.replace(/"name":"[^"]*"/, '"name":5')), 'Nothing was changed'], // prettier-ignore
       ['a NUL', changed('board', (line) => line.replace(/"name":"/, '"name":"\\u0000')), `${onLine('board')}has a value in name`], // prettier-ignore
       ['half a character', changed('board', (line) => line.replace(/"name":"/, '"name":"\\ud800')), `${onLine('board')}has a value in name`], // prettier-ignore
       ['no time', changed('board', (line) => line.replace(/"createdAt":"[^"]*"/, '"createdAt":"soon"')), 'that is not a time'], // prettier-ignore
-      ['no JSON', changed('board', () => '{'), `${onLine('board')}is no JSON object`],
+      ['no JSON', changed('board', () => '{'), `${onLine('board')}is not a JSON object`],
       ['another order', [...lines.slice(0, 1), lines[at('post')], ...lines.slice(1)].join('\n'), 'comes before each post'], // prettier-ignore
       ['a row twice', `${[...lines.slice(0, at('board')), lines[at('board')], ...lines.slice(at('board'), -1)].join('\n')}\n{"type":"end","lines":${lines.length}}`, 'contradict each other'], // prettier-ignore
       ['a missing row', changed('post', (line) => line.replace(/"boardId":"[^"]*"/, '"boardId":"none"')), 'contradict each other'], // prettier-ignore
