@@ -54,7 +54,7 @@ export interface Standby {
 interface Listening {
   host: string
   port: number
-  /** Descriptors of sockets that listen already, in place of that host and port. */
+  /** Descriptors of inherited sockets, used instead of the host and port. */
   sockets?: readonly number[]
   /** The port of an earlier server of this process, which is still open. */
   listener?: Listener | undefined

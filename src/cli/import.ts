@@ -35,7 +35,7 @@ interface Counts {
 interface Balance {
   balance: Counts[]
   boards: { board: string | null; posts: number; votes: number }[]
-  /** Hashes of passwords: whose account has them, and those in no form that is taken. Absent from older servers. */
+  /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }
   isBalanced: boolean
 }
@@ -75,8 +75,8 @@ export function register(command: Command, cli: Cli): void {
     ],
     notes: [
       'What was imported before is not imported again, so a second import brings only what is new, and one that was interrupted goes on. Nobody is told of what is imported.',
-      'People are matched by their e-mail address. They sign in by a link that the site mails to them; those of LogChimp and Astuto also with the password that they had there. Votes whose voters are not known are a number of the post.',
-      '"import feedbackctl" takes what "export" wrote, or - for stdin, and makes an empty site on this machine equal to it. It refuses a site that has content. No server may run meanwhile.',
+      'People are matched by e-mail address. They sign in by a link that the site mails to them. People from LogChimp and Astuto can also use the password they had there. Votes without a known voter become a number on the post.',
+      '"import feedbackctl" reads a file of "feedbackctl export", or stdin with -, into an empty site on this machine. It refuses a site that has content. Stop the server first.',
       'The last lines say what was found and what became of it. "matched" was here already by its name or address, "existing" came with an earlier import.',
     ],
   })
@@ -255,9 +255,9 @@ async function report(
     else
       tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore
     if (passwords.kept > 0)
-      tell(terminal, `People who ${isDry ? 'would ' : ''}keep the password that they had there: ${passwords.kept}.`)
+      tell(terminal, `${isDry ? 'Would keep' : 'Kept'} the passwords of ${counted(passwords.kept, 'user')}.`)
     if (passwords.leftOut > 0)
-      tell(terminal, `Passwords left out, as their hashes are not those of bcrypt at a cost of 4 to 14: ${passwords.leftOut}. These people sign in by a link that the site mails to them.`) // prettier-ignore
+      tell(terminal, `${isDry ? 'Would skip' : 'Skipped'} ${counted(passwords.leftOut, 'password')}, because only bcrypt hashes with a cost of 4 to 14 can be imported. These people sign in by a link that the site mails to them.`) // prettier-ignore
   }
   if (!isBalanced)
     throw new AppError(

@@ -101,7 +101,7 @@ interface Running {
   ping?: App['ping'] | undefined
 }
 
-/** A server that stands aside on purpose is alive. */
+/** Whether the database answers. During a restore the server counts as alive. */
 const isAlive = async ({ ping }: Running): Promise<boolean> => {
   await ping?.()
   return true
@@ -157,7 +157,7 @@ async function runServer(
   const use = (reloaded: Reloaded) =>
     useReloaded(reloaded, { logs: [log, logger, running.log], current: listening.rates })
   if (worker === undefined) reloadOnHangup({ ...hup, use })
-  else hearPrimary((reloaded) => use(reloaded as Reloaded)) // as the primary below
+  else hearPrimary((reloaded) => use(reloaded as Reloaded)) // the primary loads them
   let listener: Daemon['listener'] | undefined
   let standby: Standby | undefined
   for (let round = 1; !running.isEnding; round++) {

@@ -202,7 +202,7 @@ function installation(place: Place, socketText: string): Step[] {
   const run = (...args: string[]): Step => ({ does: `run systemctl ${args.join(' ')}`, run: () => ask(...args) })
   const isNew = before !== text
   const hasNewSocket = socketBefore !== socketText
-  // A server that runs without the socket has its port
+  // A running server holds the port, and systemd cannot open the socket
   const isStopped = before !== undefined && hasNewSocket
   return [
     ...(isNew ? [{ does: `write ${unit}`, run: () => put(unit, text, 0o644) }] : []),
@@ -216,7 +216,7 @@ function installation(place: Place, socketText: string): Step[] {
   ]
 }
 
-/** The socket first: systemd refuses to open it for a service that runs. */
+/** The socket comes first, because systemd does not open it while the service runs. */
 const unitsOf = ({ name }: Place): string[] => [`${name}.socket`, `${name}.service`]
 
 function removal(place: Place): Step[] {
@@ -230,20 +230,20 @@ function removal(place: Place): Step[] {
   ]
 }
 
-/** The unit of the socket. It has the address that the settings of the service name. */
+/** Returns the unit of the socket, with the address of `listen` in the configuration file of the service. */
 async function socketOf({ name, config: file }: Place): Promise<string> {
   const { loadConfig } = await import('../config.js')
   const config = existsSync(file) ? await loadConfig({ flags: { config: file }, env: {}, cwd: '/' }) : undefined
   const { host, port } = parseListen(config?.get('listen') ?? LISTEN) ?? { host: '', port: 0 }
-  if (port === 0) throw new AppError('CONFIG_INVALID', `listen in ${file} has no port, and a service needs one: visitors have to find it.`) // prettier-ignore
+  if (port === 0) throw new AppError('CONFIG_INVALID', `listen in ${file} has no port. A service needs a fixed one.`) // prettier-ignore
   const found = isIP(host) ? [host] : await addressesOf(host, file)
   return socketUnitOf({ name, addresses: found.map((ip) => (isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`)) })
 }
 
-/** systemd takes no names of hosts. */
+/** Resolves a host name, because systemd accepts only addresses. */
 async function addressesOf(host: string, file: string): Promise<string[]> {
   const found = await lookup(host, { all: true }).catch((cause: unknown) => {
-    throw new AppError('CONFIG_INVALID', `listen in ${file} names the host ${host}, which is not known. Give an address.`, { cause }) // prettier-ignore
+    throw new AppError('CONFIG_INVALID', `listen in ${file} names the unknown host ${host}. Use an address.`, { cause }) // prettier-ignore
   })
   return [...new Set(found.map(({ address }) => address))]
 }

@@ -39,8 +39,8 @@ SystemCallFilter=~@privileged
 SystemCallErrorNumber=EPERM`
 
 /**
- * The systemd unit of a service. systemd hears from systemd-notify, a child of the server, and not from its main process.
- * An update of the schema may take any time to start.
+ * The systemd unit of a service. NotifyAccess=all, because systemd-notify is a child of the server. The start has no time
+ * limit, because it may migrate the database.
  */
 export const unitOf = ({ name, isUsers, program, config }: Service): string => `[Unit]
 Description=feedbackctl${name === 'feedbackctl' ? '' : ` (${name})`}
@@ -68,8 +68,8 @@ Also=${name}.socket
 `
 
 /**
- * The unit of the socket, at these addresses. It stays open while the server restarts. A connection starts a server
- * that was stopped; the limit ends that where the settings are wrong, as systemd would try for ever.
+ * The unit of the socket, which stays open while the server restarts. A connection starts a stopped server. The trigger
+ * limit ends the attempts if the server cannot start.
  */
 export const socketUnitOf = ({
   name,
@@ -86,7 +86,7 @@ TriggerLimitBurst=10
 WantedBy=sockets.target
 `
 
-/** A service of the machine would read the copy of its configuration again. */
+/** Only for services of a user: systemd gives others a copy of the configuration, which does not change. */
 const RELOADS = 'ExecReload=/bin/kill -HUP $MAINPID\n'
 
 /** The configuration has secrets, so only root can read it. systemd hands the server a copy. */

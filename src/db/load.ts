@@ -20,7 +20,7 @@ export interface Contents {
   update?: boolean
   /** Told of what is done after the last row: of indexes, and of posts in the index of words. May throw. */
   indexed?(this: void, table: string, done: number, all: number): void
-  /** Makes what follows from the rows, where they are without it. */
+  /** Computes columns that the rows lack. */
   derived?(this: void, db: Db): Promise<void>
   /** Called when all rows are there, before the schema is updated. */
   loaded?(this: void): Promise<void>

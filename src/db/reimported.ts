@@ -12,9 +12,9 @@ const folded = { nameFolded: (row: Row) => searchKey(String(row.name)) }
 const none = () => null
 const zero = () => 0
 
-/** What the columns have that an export leaves out. Counts are made of all rows afterwards. */
+/** Values of the columns that an export leaves out. `deriveCounts` replaces the zeros. */
 const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, (row: Row) => Value>>>> = {
-  settings: { secretFingerprint: none }, // the next start binds the secret that is here
+  settings: { secretFingerprint: none }, // the next start stores that of the secret here
   users: {
     password: none,
     post_count: zero,
@@ -32,11 +32,11 @@ const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, (row: Row) => Va
   notifications: { mail: none, mailAt: none, mailedAt: none }, // nobody is mailed again
 }
 
-/** The values of a row of an export, with those that follow from others. */
+/** Returns all values of a row, including those that an export leaves out. */
 export const completed = ({ name, columns }: TableShape, row: Row): Value[] =>
   columns.map((column) => row[column] ?? LEFT_OUT[name]?.[column]?.(row) ?? null)
 
-/** Makes the counts that an export leaves out. */
+/** Computes the counts that an export leaves out. */
 export async function deriveCounts(db: Db): Promise<void> {
   await sql`insert into counters (name, value) values ('post_counts', 0) on conflict (name) do nothing`.execute(db)
   await recount(db)
@@ -47,7 +47,7 @@ export async function deriveCounts(db: Db): Promise<void> {
     .execute(db)
 }
 
-/** What a site has that a new one has not, by noun. */
+/** Counts the content of a site by noun. All are zero on a new site. */
 export async function contentOf(db: Db): Promise<Record<string, number>> {
   const found: Record<string, number> = {}
   for (const [noun, from] of Object.entries(CONTENT)) {

@@ -180,7 +180,7 @@ export async function holdSessions(
   return held?.sessions === sessions
 }
 
-/** Stores another hash of the same password. Unlike a new password, it ends no session. */
+/** Replaces the hash of an unchanged password. Sessions stay. */
 export async function renewPassword(
   db: Db,
   { userId, password: former }: Pick<UserRow, 'userId' | 'password'>,
@@ -189,7 +189,7 @@ export async function renewPassword(
   await db.updateTable('users').set({ password }).where('userId', '=', userId).where('password', '=', former).execute()
 }
 
-/** The highest cost of the hashes of passwords that were made with bcrypt, as they have it. */
+/** The highest cost among the bcrypt hashes of all users, as two digits. */
 export async function highestBcryptCost(db: Db): Promise<string | undefined> {
   const row = await db
     .selectFrom('users')

@@ -80,7 +80,7 @@ export function conventions(
     const finish = (bytes: Buffer, tag: string) => {
       server.connections.produce(bytes.length)
       if (request.routeOptions.config.isImmutable) {
-        if (reply.statusCode === 200) reply.removeHeader(REQUEST_ID) // a cache would repeat it for a year
+        if (reply.statusCode === 200) reply.removeHeader(REQUEST_ID) // caches would repeat the id for a year
         return hand(bytes)
       }
       reply.header('etag', tag)

@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.js'
 import { listenFailed } from '../core/listening.js'
 import type { Key } from '../core/settings.js'
 
-/** Connections that wait on an inherited socket while the program starts. The system may allow fewer. */
+/** How many connections may wait on an inherited socket during a restart. The system may allow fewer. */
 const BACKLOG = 4096
 
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */

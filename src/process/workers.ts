@@ -19,11 +19,11 @@ const MAX_MISSED = 10
 /** How many more it may miss at first, while it starts. */
 const MISSED_AT_START = 20
 
-/** The message that asks a worker, and the one that answers. */
+/** Messages between a primary and its workers. */
 const QUESTION = 'feedbackctl question'
 const ANSWER = 'feedbackctl answer'
 
-/** What a primary asks: what its worker has measured, and whether its database answers. */
+/** Answers of a worker to its primary: its metrics, and whether its database is reachable. */
 interface Answers {
   measured?: (() => Promise<unknown>) | undefined
   alive: () => Promise<boolean>
@@ -41,7 +41,7 @@ interface Answer {
   answer: unknown
 }
 
-/** The message by which a primary hands on settings that have changed. */
+/** The message that carries changed settings to a worker. */
 const SETTINGS = 'feedbackctl settings'
 
 const isOfType = (message: unknown, type: string): boolean =>
@@ -55,9 +55,9 @@ interface WorkerOptions {
   /** The settings, as environment variables: other users could read them on a command line. */
   env: Record<string, string>
   /**
-   * Whether they listen on sockets that this process has inherited. They then accept connections by themselves, so that
-   * those that no worker takes wait in the system: this process would lose what it had accepted as the last one stops.
-   * Node closes the sockets with the last worker, so none is started after that.
+   * Whether the workers listen on inherited sockets. Each worker then accepts connections itself: if the primary accepted
+   * them, it would drop those that it holds when the last worker stops. Node closes the sockets with the last worker, so
+   * no worker can be started after that.
    */
   inherits: boolean
   /** Whether the program is still the one that the other workers run. */
@@ -88,7 +88,7 @@ export interface Workers {
    * answer.
    */
   ask(about: keyof Answers, ms: number): Promise<Map<number, unknown>>
-  /** Hands settings on that have changed. Workers that start later have them by `env`. */
+  /** Sends changed settings to all workers. Later workers get them by `env`. */
   tell(this: void, given: unknown): void
   /** Stops all workers, and kills them after the timeout. Returns whether none had to be killed. */
   stop(seconds: number): Promise<boolean>
@@ -144,7 +144,7 @@ export async function startWorkers({
     if (stopping) graceful = false
     worker.process.kill('SIGKILL')
   }
-  /** The sockets are closed. A worker that is only starting could not listen. */
+  /** Whether the sockets are closed, so that a new worker could not listen. */
   const isTooLate = () => inherits && listening.size === 0
   const restart = async (number: number, { worker }: { worker: Worker }, reason: string, failures: number) => {
     const delay = restartDelay(failures)
@@ -252,7 +252,7 @@ export function answerPrimary(answers: Answers): void {
   })
 }
 
-/** Calls `hear` with what the primary hands on. */
+/** Calls `hear` with the settings that the primary sends. */
 export function hearPrimary(hear: (given: unknown) => void): void {
   process.on('message', (message) => {
     if (isOfType(message, SETTINGS)) hear((message as { given: unknown }).given)

@@ -39,7 +39,7 @@ export interface Taken {
   line: number
   outcome: Outcome
   error?: AppError
-  /** What became of the hash of a password, where an account was created. */
+  /** Whether the hash of the password was imported, if an account was created and a hash was given. */
   password?: 'kept' | 'leftOut'
 }
 

@@ -101,7 +101,7 @@ describe('feedbackctl serve with a socket that it inherits', () => {
       const [, danger] = await open.manager.says(/DANGER: anyone who reaches (.+?) first can become the owner/)
       expect(danger).toBe(args === 'serve' ? at : 'the inherited socket')
       expect(
-        await open.manager.says(/listen is 127\.0\.0\.1:1, but the service manager has opened http:\/\/0\.0\.0\.0:/),
+        await open.manager.says(/listen is 127\.0\.0\.1:1, but the inherited socket is at http:\/\/0\.0\.0\.0:/),
       ).toBeTruthy()
     },
   )
@@ -125,11 +125,11 @@ describe('feedbackctl serve with a socket that it inherits', () => {
   })
 
   it.each([
-    [{ FDS: '0' }, 'LISTEN_FDS must be the number of sockets that serve inherits, from 1 to 16; "0" is not.'],
+    [{ FDS: '0' }, 'LISTEN_FDS must be a number of sockets from 1 to 16; "0" is not.'],
     [{ FDS: '17' }, '"17" is not.'],
     [{ FDS: '-1' }, '"-1" is not.'],
     [{ FDS: 'x'.repeat(1000) }, `"${'x'.repeat(100)}" is not.`],
-    [{ FDS: '3', NAMES: 'site:admin:💡' }, 'Descriptor 4, "admin", is not a socket, but LISTEN_FDS says'],
+    [{ FDS: '3', NAMES: 'site:admin:💡' }, 'Descriptor 4, "admin", is not a socket, although LISTEN_FDS says'],
     [{ KIND: 'none' }, 'Descriptor 3 is not a socket'],
     [{ KIND: 'file' }, 'Descriptor 3 is not a socket'],
     [{ KIND: 'udp' }, 'as descriptor 3 cannot be listened on: it must be one of TCP'],

@@ -23,7 +23,7 @@ async function serving(args: string, settings: string) {
 }
 
 const RELOADED = (changed: string, needRestart = '') =>
-  new RegExp(`"changed":\\[${changed}\\],"needRestart":\\[${needRestart}\\],"msg":"has read the settings again"`)
+  new RegExp(`"changed":\\[${changed}\\],"needRestart":\\[${needRestart}\\],"msg":"reloaded the settings"`)
 
 it('SIGHUP changes the level of the log and the limits, and names what needs a restart', async () => {
   const { server, write, signIn, url } = await serving('', 'log.level = "warn"\nlimits.sign-in = "off"\n')
@@ -45,10 +45,10 @@ it('SIGHUP with settings that are not valid changes nothing and says why', async
   const { server, write, signIn, file } = await serving('', 'limits.sign-in = "off"\n')
   write('limits.sign-in = "1/15m"\nlog.level = "loud"\n')
   server.child.kill('SIGHUP')
-  await server.says(/"level":50.*log\.level must be one of.*"msg":"cannot read the settings again/)
+  await server.says(/"level":50.*log\.level must be one of.*"msg":"cannot reload the settings/)
   write('limits.sign-in = \n')
   server.child.kill('SIGHUP')
-  await server.says(/"level":50.*is not valid TOML in line 1.*cannot read the settings again/)
+  await server.says(/"level":50.*is not valid TOML in line 1.*cannot reload the settings/)
   for (let attempt = 0; attempt < 3; attempt++) expect(await signIn()).toBe(403)
   expect(readFileSync(file, 'utf8')).toBe('limits.sign-in = \n')
   write('limits.sign-in = "off"\n')

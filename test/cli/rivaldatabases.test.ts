@@ -141,13 +141,13 @@ it.each(engines)('people of LogChimp keep their password, whose hash is nowhere 
     `insert into users values ('${id(9)}', 'No address', 'no address', '${passwordHash}', 'x', null, true, false, false, '${AT}', '${AT}')`,
   ])
   const dry = await machine.run('import logchimp address --dry-run')
-  expect(dry.stderr).toContain('People who would keep the password that they had there: 1.')
+  expect(dry.stderr).toContain('Would keep the passwords of 1 user.')
   const [, url = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
   await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
     stdin: 'correct horse battery',
   })
   const done = await machine.run(`import logchimp address --yes --rejects rejects.jsonl --server ${url} --verbose`)
-  expect(done.stderr).toContain('People who keep the password that they had there: 1.')
+  expect(done.stderr).toContain('Kept the passwords of 1 user.')
   const rejects = readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')
   expect(rejects).toContain('no address')
   expect(dry.stdout + dry.stderr + done.stdout + done.stderr + rejects).not.toContain('$2y$')

@@ -115,7 +115,7 @@ it.each([
 
 it.each([
   ['listen = "127.0.0.1:0"', 'has no port'],
-  ['listen = "no.such.host.invalid:80"', 'which is not known'],
+  ['listen = "no.such.host.invalid:80"', 'names the unknown host'],
   ['listen = "127.0.0.1:80\\nExecStartPre=x"', 'listen must be'],
   ['listen = ', 'is not valid TOML'],
 ])('"service install" refuses %s and writes nothing', async (settings, message) => {

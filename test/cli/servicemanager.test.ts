@@ -70,6 +70,6 @@ it('is silent for another process, and only warns where systemd cannot be told',
 
   const failing = await watched({ fails: true })
   const other = failing.machine.start('serve', { env: failing.env })
-  await other.says(/"reason":"Failed to notify".*cannot tell the service manager/)
+  await other.says(/"reason":"Failed to notify".*cannot notify the service manager/)
   expect(await other.stop()).toMatchObject({ code: 0 })
 })

@@ -12,7 +12,7 @@ interface Counter {
   of: 'account' | 'account at address' | 'address'
   /** Whether a success sets it back. */
   clears: boolean
-  /** Whether it counts dry runs, which cost as much: they never use up what the real work may do. */
+  /** Whether it counts dry runs. They cost as much as real work, but do not use up its limit. */
   dryRuns: boolean
 }
 
@@ -98,7 +98,7 @@ export class Limits implements Limiter {
     if (counters.length > 0) await forget(ctx.db, counters.map(({ key }) => key)) // prettier-ignore
   }
 
-  /** Dry runs of what counts its successes have counters of their own. A dry run needs room in both. */
+  /** A limit that counts successes counts dry runs separately. A dry run is refused if either count is full. */
   #countersOf(name: LimitName, ctx: Context, account: string | undefined): Counter[] {
     const real = this.#kindOf(name, { ctx, account, dryRuns: false })
     if (!ctx.dryRun || !LIMITS[name].successes) return real

@@ -44,7 +44,7 @@ type Account = Pick<UserRow, 'password'>
 const hashOf = ({ password }: Account): string | undefined =>
   password?.startsWith('$argon2id$') ? password : undefined
 
-/** The hash that another product made of the password, until the person signs in. */
+/** The bcrypt hash of an imported account. The first sign-in replaces it. */
 const importedHashOf = ({ password }: Account): string | undefined =>
   password !== null && isBcryptHash(password) ? password : undefined
 
@@ -71,8 +71,8 @@ export async function passwordMatches(
 }
 
 /**
- * A hash of our own for a password that has matched the one of another product. Undefined where there is none to replace,
- * or where the password is longer than what that product looked at.
+ * Hashes a password anew after it has matched an imported hash. Undefined if there is none to replace, or if bcrypt has
+ * checked only a part of the password.
  */
 export async function renewedHash(account: Account, password: string, asker: Asker): Promise<string | undefined> {
   if (importedHashOf(account) === undefined || !isWholeForBcrypt(password)) return undefined

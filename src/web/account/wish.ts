@@ -27,7 +27,7 @@ const KINDS: ReadonlyMap<string, Wish['kind']> = new Map([
   ['/posts/:slug/comments', 'comment'],
 ])
 
-/** Those whose words name the post. */
+/** Wishes whose sentence names the post. */
 const NAMING: ReadonlySet<Wish['kind']> = new Set(['vote', 'follow'])
 
 /** Empty where the visitor may not see the post. */

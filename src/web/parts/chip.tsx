@@ -21,7 +21,7 @@ const Drawing = ({ color, round }: { color: string; round: number }) => (
   </svg>
 )
 
-/** A ring is to come: dashed before a decision, half full while it is worked on. A full circle has ended. */
+/** The symbol of each kind of status: rings for what is to come, full circles for what has ended. */
 const PROGRESS: Readonly<Record<StatusKind, (color: string) => VNode>> = {
   open: (color) => <Ring color={color} dashes="1.9 1.24" />,
   planned: (color) => <Ring color={color} />,
@@ -51,7 +51,7 @@ export const StatusSwatch = ({ color, kind }: { color: string; kind: StatusKind 
     {PROGRESS[kind](fillOf(color))}
   </svg>
 )
-/** Where a post stood once, of which only the colour is known. */
+/** A former status, whose kind is not known. */
 export const FormerSwatch = ({ color }: { color: string }) => <Drawing color={color} round={5} />
 
 export const BoardChip = ({ view, board }: { view: View; board: Place }) => (

@@ -21,7 +21,7 @@ export function Filters({
   state,
 }: {
   view: View
-  /** Which posts are shown; not where all have one status. Links, so that the form sends what was chosen alone. */
+  /** Which posts are shown. Without it, the list has no choice of open and done posts. */
   state?: State
   boards?: Choices<Named>
   roadmaps?: Choices<Named>

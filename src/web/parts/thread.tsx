@@ -52,7 +52,7 @@ interface ThreadProps {
   slug: string
   /** What the viewer has reported. */
   reported: readonly Reported[]
-  /** Who wrote the post: their comments say so. */
+  /** The id of the author of the post, whose comments are marked. */
   poster?: string
   /** The page of the team that shows it, in place of the page of the post: where its forms lead back to, and send replies. */
   team?: { back: string; replies: string; replyTo: string | undefined }

@@ -7,7 +7,7 @@ import { isLoopback } from '../../../service/lib/clients.js'
 
 /** The first descriptor that a service manager passes, as sd_listen_fds(3) says. */
 const FIRST = 3
-/** More than the addresses of one host. */
+/** The most sockets. One host needs fewer. */
 const MOST = 16
 
 /** Tells a worker how many sockets its primary has inherited. */
@@ -16,28 +16,28 @@ const OF_WORKER = 'FEEDBACKCTL_SOCKETS'
 type Env = Record<string, string | undefined>
 
 /**
- * The sockets that a service manager opened for this process: descriptors, none if it binds its own. Their variables
- * are removed, because they are of no other process.
+ * Returns the descriptors of sockets that a service manager passed to this process. It removes the variables, so that
+ * children do not inherit them.
  */
 export function takeSockets(env: Env, { isWorker }: { isWorker: boolean }): number[] {
   const { LISTEN_FDS: count, LISTEN_PID: pid, LISTEN_FDNAMES: names, [OF_WORKER]: ofPrimary } = env
   for (const name of ['LISTEN_FDS', 'LISTEN_PID', 'LISTEN_FDNAMES', OF_WORKER]) delete env[name]
-  if (isWorker) return descriptors(Number(ofPrimary ?? 0)) // there they are not open: cluster asks the primary for them
+  if (isWorker) return descriptors(Number(ofPrimary ?? 0)) // the cluster module gets them from the primary
   if (count === undefined || pid !== String(process.pid)) return []
   if (!/^[1-9]\d?$/.test(count) || Number(count) > MOST)
-    throw new AppError('CONFIG_INVALID', `LISTEN_FDS must be the number of sockets that serve inherits, from 1 to ${MOST}; ${JSON.stringify(count.slice(0, 100))} is not.`) // prettier-ignore
+    throw new AppError('CONFIG_INVALID', `LISTEN_FDS must be a number of sockets from 1 to ${MOST}; ${JSON.stringify(count.slice(0, 100))} is not.`) // prettier-ignore
   const found = descriptors(Number(count))
-  // Before any is opened: the program itself may have a descriptor of this number.
+  // Check before opening files, which could get the same number
   for (const [index, descriptor] of found.entries())
     if (!isSocket(descriptor)) throw notListening(descriptor, names?.split(':')[index])
   return found
 }
 
-/** The variables that tell a worker of them. */
+/** The variables that tell a worker how many sockets there are. */
 export const socketsOfWorker = (sockets: readonly number[]): Record<string, string> =>
   sockets.length === 0 ? {} : { [OF_WORKER]: String(sockets.length) }
 
-/** The service manager opened another address than the settings name. */
+/** Warns if the inherited socket has another address than `listen`. */
 export function warnOfSockets(
   sockets: readonly number[],
   { config, log, at }: { config: Config; log: Logger; at: string },
@@ -49,13 +49,13 @@ export function warnOfSockets(
   const host = hostname.replaceAll(/[[\]]/g, '')
   const isSame = named?.port === Number(port) && (named.host === host || (isLocal(named.host) && isLocal(host)))
   if (sockets.length === 0 || isSame) return
-  log.warn(`listen is ${listen}, but the service manager has opened ${at}: "feedbackctl service install" makes its unit again`) // prettier-ignore
+  log.warn(`listen is ${listen}, but the inherited socket is at ${at}. Run "feedbackctl service install" to update the unit of the socket`) // prettier-ignore
 }
 
 const descriptors = (count: number): number[] => Array.from({ length: count }, (_, index) => FIRST + index)
 
 const notListening = (descriptor: number, name: string | undefined): AppError =>
-  new AppError('CONFIG_INVALID', `Descriptor ${descriptor}${name ? `, ${JSON.stringify(name.slice(0, 100))},` : ''} is not a socket, but LISTEN_FDS says that serve inherits it as one.`) // prettier-ignore
+  new AppError('CONFIG_INVALID', `Descriptor ${descriptor}${name ? `, ${JSON.stringify(name.slice(0, 100))},` : ''} is not a socket, although LISTEN_FDS says so.`) // prettier-ignore
 
 function isSocket(descriptor: number): boolean {
   try {

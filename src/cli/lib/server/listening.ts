@@ -1,6 +1,6 @@
 import type { Config } from '../../../config.js'
 
-/** Backups that are made now and then. */
+/** The scheduled backups; undefined if backup.every is off. */
 export async function scheduleOf(config: Config, version: string) {
   if (config.get('backup.every') === 'off') return undefined
   const { scheduledBackups } = await import('../../../backup/schedule.js')

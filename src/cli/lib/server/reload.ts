@@ -6,7 +6,7 @@ import { keys, needsRestart, settings, type Key } from '../../../core/settings.j
 import type { Log } from '../../../serve.js'
 import { hasTerminal } from './shutdown.js'
 
-/** What a running server can change. */
+/** The settings that a running server can change. */
 export interface Reloaded {
   level: string
   rates: Rates
@@ -14,15 +14,15 @@ export interface Reloaded {
 
 interface Options {
   config: Config
-  /** Reads the settings again. Throws where they are not valid. */
+  /** Reads the settings again. Throws if they are invalid. */
   load(this: void): Promise<Config>
   log: Logger
   use(this: void, reloaded: Reloaded, changed: ReadonlyMap<Key, string | undefined>): void
 }
 
 /**
- * Reads the settings again at each SIGHUP, and uses those that no restart is needed for. Where a terminal may send the
- * signal, as it is closed, it ends the server instead.
+ * Reloads the settings on SIGHUP. On a terminal SIGHUP ends the server instead, because a terminal sends it when it is
+ * closed.
  */
 export function reloadOnHangup({ config, load, log, use }: Options): void {
   if (hasTerminal()) return
@@ -36,7 +36,7 @@ export function reloadOnHangup({ config, load, log, use }: Options): void {
     for (const [key, value] of changed) inUse.set(key, value)
     const needRestart = differing.filter((key) => !changed.has(key))
     const tell = () => log.info({ changed: [...changed.keys()], needRestart }, RELOADED)
-    const isTold = log.isLevelEnabled('info') // by the level before or after
+    const isTold = log.isLevelEnabled('info') // log it at the more verbose of the two levels
     if (isTold) tell()
     use({ level: next.get('log.level') ?? 'info', rates: ratesOf(next) }, changed)
     if (!isTold) tell()
@@ -46,16 +46,16 @@ export function reloadOnHangup({ config, load, log, use }: Options): void {
   process.on('SIGHUP', () => void (last = last.then(reload).catch(refuse)))
 }
 
-const RELOADED = 'has read the settings again'
-const NOT_RELOADED = 'cannot read the settings again, and goes on with those it has'
+const RELOADED = 'reloaded the settings'
+const NOT_RELOADED = 'cannot reload the settings; the previous ones stay in effect'
 
-/** Changes the level of these logs, and the rates where they are: what limits the requests looks them up there. */
+/** Sets the level of the logs, and changes the rates in place, because the limits hold the same object. */
 export function useReloaded(
   { level, rates }: Reloaded,
   { logs, current }: { logs: (Pick<Log, 'level'> | undefined)[]; current: Rates },
 ): void {
   for (const log of logs) if (log) log.level = level
-  const { requests } = current // counts in memory by the rate that it started with
+  const { requests } = current // its counters in memory need a restart
   for (const name of Object.keys(current) as (keyof Rates)[]) delete current[name]
   Object.assign(current, rates, { requests })
 }

@@ -5,14 +5,14 @@ import type { Workers } from '../../../process/workers.js'
 
 type Env = Record<string, string | undefined>
 
-/** Milliseconds that systemd may take for a message. */
+/** How long to wait for systemd to read a message, in milliseconds. */
 const TELL_MS = 10_000
 
-/** Tells systemd, or what speaks as it does, how the server is. */
+/** Tells the service manager the state of the server. */
 export interface ServiceManager {
   /** What `systemctl status` shows. */
   waits(this: void, status: string): void
-  /** From now on it also hears, as often as it asks for it, that the server is alive. */
+  /** Also starts to feed the watchdog, if the service manager has one. */
   ready(this: void, status: string, isAlive: () => Promise<boolean>): void
   stopping(this: void): void
 }
@@ -20,9 +20,9 @@ export interface ServiceManager {
 const NOBODY: ServiceManager = { waits() {}, ready() {}, stopping() {} }
 
 /**
- * Node opens no datagram socket of a path, and NOTIFY_SOCKET is one. systemd-notify is on every machine with systemd,
- * fits its version, and waits until a message was taken, so that systemd still knows from whom it was. The variables are
- * removed, because they are of no other process.
+ * Sends states to systemd by the program systemd-notify, because Node cannot open Unix datagram sockets. The program waits
+ * until systemd has read the message: otherwise systemd could not tell which service sent it. The variables are removed,
+ * so that children do not inherit them.
  */
 export function serviceManager(
   env: Env,
@@ -36,7 +36,7 @@ export function serviceManager(
   let isUntold = false
   let isReady = false
   let isStopping = false
-  /** One after another, as the order matters. */
+  /** Sends messages in order. */
   const tell = (...states: string[]) =>
     void (told = told.then(async () => {
       const problem = await notify(states, { PATH: env.PATH, NOTIFY_SOCKET: socket })
@@ -67,17 +67,16 @@ export function serviceManager(
   }
 }
 
-/** Milliseconds that a worker may take to ask the database. */
+/** How long to wait for a worker to ping the database, in milliseconds. */
 const ALIVE_MS = 10_000
 
-/** Whether the database answers a worker. One that hangs by itself is killed by its primary. */
+/** Whether any worker reaches the database. The primary itself kills workers that hang. */
 export const anyAlive = async (workers: Workers | undefined): Promise<boolean> =>
   [...((await workers?.ask('alive', ALIVE_MS)) ?? new Map<number, unknown>()).values()].includes(true)
 
-const UNTOLD =
-  'cannot tell the service manager how the server is, which may end it: it needs the program systemd-notify'
+const UNTOLD = 'cannot notify the service manager, which may therefore stop the server. Is systemd-notify installed?'
 
-/** Says why it failed. */
+/** Returns why it failed; undefined if it succeeded. */
 const notify = (states: string[], env: Env): Promise<string | undefined> =>
   new Promise((resolve) => {
     execFile('systemd-notify', states, { env, timeout: TELL_MS, killSignal: 'SIGKILL' }, (error, _out, said) =>

@@ -14,10 +14,9 @@ export type Ending = { signal: string } | { err: Error } | { timeout: number }
 
 /**
  * Runs `stop` on SIGTERM, SIGINT, SIGHUP or a crash. Ends with 0, with 129 if the terminal was closed, and with 1 after
- * a crash. A second Ctrl-C ends the process at once, as does a shutdown that takes too long, which `log` records; other
- * signals during the shutdown are ignored. So is SIGUSR2, which means nothing, and without a terminal SIGHUP, so that `nohup` works:
- * `reloadOnHangup` hears it there. A worker ignores
- * the signals that a terminal sends to all processes: its primary tells it to stop.
+ * a crash. A second Ctrl-C ends the process at once, as does a shutdown that takes too long, which `log` records. Other
+ * signals are ignored: those during the shutdown, SIGUSR2, and without a terminal SIGHUP, which `reloadOnHangup` handles.
+ * A worker ignores the signals that a terminal sends to all processes: its primary tells it to stop.
  */
 export async function untilStopped(
   seconds: number,

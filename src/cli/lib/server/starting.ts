@@ -6,8 +6,8 @@ import { AppError } from '../../../core/errors.js'
 const RETRY_DELAY_MS = 1000
 
 /**
- * Waits for a database that cannot be reached: at the start of a machine the server may come before PostgreSQL. What it
- * refuses, such as a wrong password, stops the start as a mistake in the configuration.
+ * Retries until the database can be reached, because PostgreSQL may start after the server. Throws CONFIG_INVALID if the
+ * database refuses the connection, for example because of a wrong password.
  */
 export async function onceThere<T>(log: Logger, work: () => Promise<T>, waits = () => {}): Promise<T> {
   for (let attempt = 1; ; attempt++) {
