@@ -10,9 +10,9 @@ interface Named {
 const NONE: Choices<Named> = { rows: [], total: 0 }
 
 /**
- * Order and filter of a list. The order is links; the filter is a form that only its button and Enter send, so that the
- * keyboard can go through the choices. A phone shows it behind a button unless it is in use, so that the list begins on
- * the first screen.
+ * Order, filter and states of a list. Order and states are links; the filter is a form that only its button and Enter
+ * send, so that the keyboard can go through the choices. A phone shows filter and states behind a button unless one is
+ * in use, so that the list begins on the first screen.
  */
 export function Filters({
   view,
@@ -29,7 +29,7 @@ export function Filters({
   const { t, query } = view
   const chosen = sortOf(view)
   const { done: _, page: __, ...kept } = query
-  const isInUse = [query.q, query.board, query.roadmap, query.by, query.following].some(Boolean)
+  const isInUse = [query.q, query.board, query.roadmap, query.status, query.by, query.following].some(Boolean)
   return (
     <div class="filters">
       <nav class="tabs" aria-label={t('sort.label')}>
