@@ -47,7 +47,7 @@ describe.each(engines)('updates of the team on %s', (engine) => {
         body: 'It is **there**. &lt;b>',
         is_internal: false,
         is_update: true,
-        roadmap: { id: shipped.id, name: 'Shipped', url: shipped.url, color: shipped.color },
+        roadmap: { id: shipped.id, name: 'Shipped', url: shipped.url, color: shipped.color, kind: 'done' },
       }),
     ])
     const [{ id }] = await official()
