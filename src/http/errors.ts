@@ -11,7 +11,7 @@ import { requestId } from './lib/logging.js'
 /** Our errors for Fastify's errors about invalid requests. */
 const FRAMEWORK: Record<string, [ErrorCode, string]> = {
   FST_ERR_BAD_URL: ['DECODE_URI_ERROR', 'The path has an invalid percent encoding. Encode a percent sign as %25.'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body is larger than 100 kB.'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE', 'The body is larger than the server accepts. Shorten it.'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: [
     'UNSUPPORTED_MEDIA_TYPE',
     'The body must be JSON. Send it with "Content-Type: application/json".',

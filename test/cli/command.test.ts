@@ -141,8 +141,8 @@ describe('a long text', () => {
     ['--body-file nowhere.md', 'Cannot read nowhere.md, named by --body-file: it does not exist.'],
     ['--body-file .', 'Cannot read ., named by --body-file: it is a folder.'],
     ['--body-file latin1.md', 'latin1.md, named by --body-file, is not UTF-8 text.'],
-    ['--body-file large.md', 'large.md, named by --body-file, has more than 100 kB.'],
-    ['--body-file /dev/zero', '/dev/zero, named by --body-file, has more than 100 kB.'],
+    ['--body-file large.md', 'large.md, named by --body-file, has more than 262.1 kB.'],
+    ['--body-file /dev/zero', '/dev/zero, named by --body-file, has more than 262.1 kB.'],
     ['--body-file -', 'stdin is empty.'],
     ['--body x --body-file y', '--body and --body-file set the same value.'],
     [`--body ${'x'.repeat(201)}`, '--body must be text of 0 to 200 characters'],
@@ -153,7 +153,7 @@ describe('a long text', () => {
   ])('is refused as %.30s', async (flags, message) => {
     const machine = await notes()
     writeFileSync(path.join(machine.folder, 'latin1.md'), Buffer.from('caf\u00e9', 'latin1'))
-    writeFileSync(path.join(machine.folder, 'large.md'), 'x'.repeat(100_001))
+    writeFileSync(path.join(machine.folder, 'large.md'), 'x'.repeat(262_145))
     expect(await machine.run(`notes create Hello ${flags}`)).toMatchObject({
       code: 2,
       stdout: '',
@@ -200,13 +200,13 @@ describe('a long text', () => {
     const machine = await notes()
     const { env } = editor(
       machine,
-      `case "$(cat "$HOME/do")" in fail) exit 3;; die) kill -9 $$;; binary) printf '\\377' >"$file";; large) head -c 100001 /dev/zero >"$file";; esac`,
+      `case "$(cat "$HOME/do")" in fail) exit 3;; die) kill -9 $$;; binary) printf '\\377' >"$file";; large) head -c 262145 /dev/zero >"$file";; esac`,
     )
     for (const [how, message] of [
       ['fail', /The editor ".*my editor' --wait" failed \(3\)/],
       ['die', /failed \((SIGKILL|137)\)/],
       ['binary', /is not UTF-8 text/],
-      ['large', /more than 100 kB/],
+      ['large', /more than 262.1 kB/],
     ] as const) {
       writeFileSync(path.join(machine.folder, 'do'), how)
       const { code, text } = await machine.terminal('notes update n7', { env, columns: 300 }).ended

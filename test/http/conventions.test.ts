@@ -103,7 +103,7 @@ describe('HTTP', () => {
     ['POST /boards', '5', 400, 'INVALID_AUTH_HEADER'],
     ['POST /auth/setup', '5', 400, 'VALIDATION_ERROR'],
     ['POST /auth/setup', 'null', 400, 'VALIDATION_ERROR'],
-    ['POST /auth/setup', `"${'x'.repeat(102_401)}"`, 413, 'PAYLOAD_TOO_LARGE'],
+    ['POST /auth/setup', `"${'x'.repeat(401_409)}"`, 413, 'PAYLOAD_TOO_LARGE'],
   ])('%s with %.30s returns a JSON error', async (request, body, status, code) => {
     const site = await makeSite('sqlite')
     const response = await site.http(request, { body })

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -9,7 +9,7 @@ export interface Limits {
   connections: number
   /** How long the headers of a request may take. */
   headers: number
-  /** How long a whole request may take. Its body has 100 kB at most. */
+  /** How long a whole request may take. */
   request: number
   /** How long a client may take no bytes of a response, at most. */
   stalled: number
@@ -17,6 +17,8 @@ export interface Limits {
   waiting: number
   /** The same, of all connections. */
   allWaiting: number
+  /** Bytes of the bodies that arrive over all connections. Above it, the body that has been arriving longest is refused. */
+  bodies: number
   /** Bytes of responses that the clients of all connections have not taken. Above it those with the most are cut. */
   unsent: number
   /** Downloads that run at a time: each has a page of rows in memory. */
@@ -46,6 +48,7 @@ const defaultLimits = (): Limits => ({
   stalled: 60_000,
   waiting: 32,
   allWaiting: 512,
+  bodies: 32 * 1024 * 1024,
   unsent: 64 * 1024 * 1024,
   downloads: 8,
   ownDownloads: 2,
@@ -103,6 +106,11 @@ interface Waiting {
   handle: () => void
 }
 
+/** Bodies below this many bytes are not counted: what all connections could send is little. */
+const SMALL_BODY = 16 * 1024
+/** Larger bodies are uploads, which have limits of their own, or are refused by their Content-Length. */
+const LARGE_BODY = 1024 * 1024
+
 /** How many bytes of responses are produced between two looks at what has not been sent. */
 const BYTES_BETWEEN_LOOKS = 8 * 1024 * 1024
 
@@ -115,6 +123,9 @@ export class Connections {
   readonly #refused = new Set<Socket>()
   /** What ends the upload that arrives over a connection. */
   readonly #uploads = new Map<Socket, () => void>()
+  /** How many bytes the body has that arrives over a connection, the one first that began first. */
+  readonly #bodies = new Map<Socket, number>()
+  #bodyBytes = 0
   #uses = 0
   #waiting = 0
   #produced = 0
@@ -137,6 +148,7 @@ export class Connections {
       this.#open.set(socket, use)
       socket.once('close', () => {
         this.#open.delete(socket)
+        this.#endBody(socket)
         this.#waiting -= use.waiting.length
         use.waiting = []
       })
@@ -157,6 +169,7 @@ export class Connections {
     use.requests++
     if (this.#isDraining) response.shouldKeepAlive = false
     const current = responseOn(socket)
+    this.#expectBody(socket, response.req)
     if (!current || current === response) return handle()
     if (use.waiting.length >= this.limits.waiting || this.#waiting >= this.limits.allWaiting) {
       use.isEnding = true
@@ -183,6 +196,7 @@ export class Connections {
    * meanwhile. `stop` ends it when the server stops. Returns what says that it is over.
    */
   receive(socket: Socket, stop: () => void): () => void {
+    this.#endBody(socket)
     this.#uploads.set(socket, stop)
     return () => void this.#uploads.delete(socket)
   }
@@ -190,6 +204,25 @@ export class Connections {
   /** Whether an upload arrives over a connection. */
   isReceiving(socket: Socket): boolean {
     return this.#uploads.has(socket)
+  }
+
+  /** Counts the body of a request, and refuses the bodies that have been arriving longest if it does not fit. */
+  #expectBody(socket: Socket, request: IncomingMessage): void {
+    const bytes = bodyBytesOf(request)
+    if (bytes === 0 || this.#bodies.has(socket)) return
+    this.#bodies.set(socket, bytes)
+    this.#bodyBytes += bytes
+    request.once('close', () => this.#endBody(socket))
+    for (const other of this.#bodies.keys()) {
+      if (this.#bodyBytes <= this.limits.bodies || other === socket) return
+      this.#endBody(other)
+      if (!isAnswered(other)) this.#close(other)
+    }
+  }
+
+  #endBody(socket: Socket): void {
+    this.#bodyBytes -= this.#bodies.get(socket) ?? 0
+    this.#bodies.delete(socket)
   }
 
   /** Called with the bytes of each response, before they are sent. */
@@ -284,6 +317,13 @@ export class Connections {
 /** The response to the request that is in progress. Node has no other name for it. */
 const responseOn = (socket: Socket): ServerResponse | null | undefined =>
   (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage // oxlint-disable-line no-underscore-dangle -- as above
+
+/** How many bytes of memory the body of a request may need, or 0 where it needs little or has another limit. */
+function bodyBytesOf({ headers }: IncomingMessage): number {
+  const { 'content-length': length = '0', 'transfer-encoding': transfer } = headers
+  const bytes = transfer === undefined ? Number(length) : LARGE_BODY
+  return bytes < SMALL_BODY || bytes > LARGE_BODY ? 0 : bytes
+}
 
 /** Whether a request has arrived, and its response has not been sent. */
 const isAnswered = (socket: Socket): boolean => responseOn(socket)?.req.complete === true

@@ -3,7 +3,7 @@ import formbody from '@fastify/formbody'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import { clientOf } from '../../http/client.js'
-import { BODY_LIMIT, type Surface } from '../../http/surface.js'
+import { FORM_LIMIT, type Surface } from '../../http/surface.js'
 import { clientKey } from '../../service/lib/clients.js'
 import { withQuery } from './addresses.js'
 import { compressed } from './encoding.js'
@@ -21,9 +21,6 @@ import type { Routes } from './routes.js'
 const cache = { vary: ['cookie', 'accept-language', 'accept-encoding'] } as const
 /** Machines see what visitors see. */
 const forMachines = { vary: ['accept-language', 'accept-encoding'] } as const
-
-/** In bytes. Percent-encoding triples most bytes, so forms need this to accept the same texts as the API. */
-const FORM_LIMIT = BODY_LIMIT * 3
 
 /** In bytes. Of a one-click nothing is read. */
 const ONE_CLICK_LIMIT = 10_000

@@ -2,10 +2,12 @@ import { createReadStream } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../../core/errors.js'
 import { whyNotRead } from '../../../core/filecauses.js'
+import { LENGTHS } from '../../../core/lengths.js'
+import { sizeText } from '../../../core/text.js'
 import type { Terminal } from './terminal.js'
 
-/** The server accepts no larger request. */
-const MAX_BYTES = 100_000
+/** No field takes a longer text: a character has up to four bytes. */
+const MAX_BYTES = LENGTHS.text * 4
 
 /** A text from the editor, and the flag that reads the same text from a file. */
 export interface EditedText {
@@ -29,7 +31,10 @@ export async function readText(terminal: Terminal, file: string, origin: string)
     throw new AppError('USAGE', `Cannot read ${name}, named by ${origin}: ${whyNotRead(error)}.`)
   }
   if (size > MAX_BYTES)
-    throw new AppError('USAGE', `${name}, named by ${origin}, has more than 100 kB. Give a shorter text.`)
+    throw new AppError(
+      'USAGE',
+      `${name}, named by ${origin}, has more than ${sizeText(MAX_BYTES)}. Give a shorter text.`,
+    )
   if (size === 0 && file === '-') throw new AppError('INPUT_MISSING', 'stdin is empty.')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
