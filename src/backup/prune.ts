@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.js'
 import { openSnapshot } from '../db/snapshot.js'
 import { assertDatabaseKept, assertSiteThere } from '../marker.js'
 import type { OnProgress } from './records.js'
-import { listBackups, verifyBackup, type Listed } from './verify.js'
+import { readFolder, verifyBackup, type Listed } from './verify.js'
 
 /** Names of what commands keep before they replace a site. Whoever ran them decides about these. */
 const SAFETY = /^before-/
@@ -36,11 +36,12 @@ interface PruneOptions {
 export async function planPrune(config: Config, options: PruneOptions = {}): Promise<Pruned> {
   const { folder = config.get('backup.dir') ?? '', keep = Number(config.get('backup.keep')) } = options
   const site = await siteOf(config)
-  const all = await listBackups(config, folder)
+  const { backups: all, unread } = await readFolder(config, folder)
   const left = all.flatMap((each) => {
     const why = reasonToLeave(each, site)
     return why === undefined ? [] : [{ file: each.file, why }]
   })
+  left.push(...unread.map(({ file }) => ({ file, why: 'it cannot be read as a backup' })))
   const ours = all.filter((each) => reasonToLeave(each, site) === undefined)
   const older = ours.slice(keep)
   const whole = older.length === 0 ? undefined : await newestWhole(config, ours, options.onProgress)

@@ -27,16 +27,36 @@ const listed = (file: string, { header, size }: Opened): Listed => {
   return { file, bytes: size, createdAt, version, schema, site, engine, encrypted: encryption !== null, redacted }
 }
 
-/** The backups in the folder of backups, or another, newest first. Other files are left out. */
-export async function listBackups(config: Config, folder = config.get('backup.dir') ?? ''): Promise<Listed[]> {
-  const found: Listed[] = []
+/** A file with the name of a backup that is none, or cannot be read. */
+interface Unread {
+  file: string
+  /** A sentence that names the file. */
+  why: string
+}
+
+/** The backups in the folder of backups, or another, newest first, and the files there that only have the name of one. */
+export async function readFolder(
+  config: Config,
+  folder = config.get('backup.dir') ?? '',
+): Promise<{ backups: Listed[]; unread: Unread[] }> {
+  const backups: Listed[] = []
+  const unread: Unread[] = []
   for (const name of namesIn(folder).filter((each) => each.endsWith(ENDING))) {
     const file = path.resolve(folder, name)
-    const opened = await readHeader(file).catch(() => undefined) // not a backup, or removed meanwhile
-    if (opened) found.push(listed(file, opened))
+    try {
+      backups.push(listed(file, await readHeader(file)))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      if (error.code !== 'BACKUP_NOT_FOUND') unread.push({ file, why: error.message }) // else removed meanwhile, or a folder
+    }
   }
-  return found.toSorted((one, other) => (one.createdAt < other.createdAt ? 1 : -1))
+  backups.sort((one, other) => (one.createdAt < other.createdAt ? 1 : -1))
+  return { backups, unread }
 }
+
+/** The backups in the folder of backups, or another, newest first. Other files are left out. */
+export const listBackups = async (config: Config, folder?: string): Promise<Listed[]> =>
+  (await readFolder(config, folder)).backups
 
 /** The file that a person names: the name alone will do in backup.dir, as "backup list" shows it. */
 export function fileOf(config: Config, given: string): string {

@@ -42,8 +42,8 @@ export function registerList(group: Command, cli: Cli): void {
     async open({ args: [folder] }) {
       const config = await cli.config()
       assertLocal(config, 'backup list')
-      const { listBackups } = await import('../backup/verify.js')
-      const all = await listBackups(config, folder)
+      const { readFolder } = await import('../backup/verify.js')
+      const { backups: all, unread } = await readFolder(config, folder)
       const place = path.resolve(folder ?? config.get('backup.dir') ?? '')
       let total = 0
       return {
@@ -55,6 +55,7 @@ export function registerList(group: Command, cli: Cli): void {
         empty: all.length === 0 ? `There is no backup in ${place}.` : `No backup in ${place} is of that time.`,
         after() {
           if (total > 0) tell(cli.terminal, `${counted(total, 'backup')} in ${place}`)
+          for (const { why } of unread) tell(cli.terminal, `Not listed: ${why}`)
         },
       }
     },

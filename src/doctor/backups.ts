@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { listBackups } from '../backup/verify.js'
+import { readFolder } from '../backup/verify.js'
 import { durationOf } from '../core/durations.js'
 import { oldestEvent } from '../db/events.js'
 import { BACKUPS, readJobRun } from '../db/jobs.js'
@@ -14,9 +14,14 @@ export const backups: Check = {
     const { db } = await app()
     const folder = path.resolve(config.get('backup.dir') ?? '')
     const every = durationOf(config.get('backup.every') ?? 'off') || undefined
-    const newest = (await listBackups(config)).find(({ redacted }) => !redacted)
+    const { backups: found, unread } = await readFolder(config)
+    const newest = found.find(({ redacted }) => !redacted)
     const allowed = oldAfter(every)
-    const findings: Finding[] = []
+    const findings: Finding[] = unread.map(({ file, why }) => ({
+      severity: 'warning',
+      evidence: why,
+      fix: `Remove the file, or read it with the feedbackctl that wrote it: ${file}`,
+    }))
     const age = (time: string) => now.getTime() - Date.parse(time)
     const run = await readJobRun(db, BACKUPS)
     if (run?.error != null)

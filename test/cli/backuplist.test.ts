@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
@@ -41,4 +41,22 @@ it('lists backups by pages, by time and in both orders, as every list', async ()
     stderr: expect.stringContaining('VALIDATION_ERROR'),
   })
   expect(await machine.run(`backup list ${folder} --all --limit 2`)).toMatchObject({ code: 2 })
+})
+
+it('names the files that only look like backups, as doctor and prune do', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const { file: whole } = JSON.parse((await machine.run('backup create --json')).stdout)
+  const folder = path.dirname(whole)
+  const empty = path.join(folder, 'empty.backup')
+  writeFileSync(empty, '')
+  mkdirSync(path.join(folder, 'folder.backup'))
+  copyFileSync(whole, path.join(folder, 'other.txt'))
+  const reason = `${empty} is damaged or incomplete. It does not begin like a backup of feedbackctl.`
+  const { stderr } = await machine.run('backup list -o table')
+  expect(stderr).toContain(`1 backup in ${folder}\nNot listed: ${reason}`)
+  expect(stderr.match(/Not listed/g)).toHaveLength(1)
+  const { checks } = JSON.parse((await machine.run('doctor backups --json')).stdout)
+  expect(JSON.stringify(checks)).toContain(reason)
+  expect((await machine.run('backup prune --keep 1 --yes')).stderr).toContain('Left alone: empty.backup (it cannot be read as a backup)') // prettier-ignore
 })
