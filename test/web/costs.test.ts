@@ -181,18 +181,6 @@ it('texts that take much to render displace no others from the cache', async () 
   expect(parse).not.toHaveBeenCalled()
 })
 
-it('a form may carry as long a text as a request to the API', async () => {
-  const site = await makeSite('sqlite')
-  const token = await site.owner()
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin', cookie: `feedbackctl=${token}` } // prettier-ignore
-  const statusOf = async (contentMarkdown: string) => {
-    const body = new URLSearchParams({ title: 'Letters', contentMarkdown, preview: 'yes' }).toString()
-    return (await site.http('POST //posts/new', { body, headers })).status
-  }
-  const { status } = await site.http('POST /posts', { token, body: { title: 'Letters', contentMarkdown: '語'.repeat(34_000) } }) // prettier-ignore
-  expect([status, await statusOf('語'.repeat(34_000)), await statusOf('語'.repeat(34_200))]).toEqual([201, 200, 413])
-})
-
 it('a long answer gives other requests a turn between its steps', async () => {
   const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
   await site.owner()
