@@ -1,5 +1,10 @@
+import ar from './catalogue/ar.json' with { type: 'json' }
 import de from './catalogue/de.json' with { type: 'json' }
 import en from './catalogue/en.json' with { type: 'json' }
+import es from './catalogue/es.json' with { type: 'json' }
+import fr from './catalogue/fr.json' with { type: 'json' }
+import ja from './catalogue/ja.json' with { type: 'json' }
+import pt from './catalogue/pt.json' with { type: 'json' }
 import { LANGUAGES } from './language.js'
 
 /** A text with `{placeholders}`, or one for each plural form of `{count}`. */
@@ -12,6 +17,11 @@ type Catalogue = Record<Key, Entry>
 export const catalogues = new Map<string, Catalogue>([
   ['en', en],
   ['de', de],
+  ['es', es],
+  ['fr', fr],
+  ['pt', pt],
+  ['ja', ja],
+  ['ar', ar],
 ])
 
 /** The texts of one language, and its forms of dates and numbers. */
@@ -26,6 +36,10 @@ export interface Words {
   /** A day and the time of day. */
   time(this: void, iso: string): string
   number(this: void, value: number): string
+  /** Short parts, with what the language puts between them. */
+  list(parts: readonly string[]): string
+  /** A label and its value, such as `Board: Ideas`. */
+  labelled(label: string, value: string): string
   /** A count where there is little room: `10K` from ten thousand on. */
   compact(this: void, value: number): string
 }
@@ -44,23 +58,28 @@ export function wordsOf(asked: string): Words {
 
 function read(language: string): Words {
   const catalogue = catalogues.get(language) ?? en
+  const locale = `${language}-u-nu-latn` // scripts of the pages count in these digits
   const plurals = new Intl.PluralRules(language)
-  const numbers = new Intl.NumberFormat(language)
-  const compact = new Intl.NumberFormat(language, { notation: 'compact' })
-  const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' })
-  const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+  const numbers = new Intl.NumberFormat(locale)
+  const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
+  const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+  const lists = new Intl.ListFormat(locale, { type: 'unit', style: 'short' })
+  const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
   const shown = (value: string | number = '') => (typeof value === 'number' ? numbers.format(value) : value)
+  const t: Words['t'] = (key, values = {}) => {
+    const entry = catalogue[key]
+    const text = typeof entry === 'string' ? entry : pluralOf(entry, plurals.select(Number(values.count)))
+    return text.includes('{') ? text.replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(values[name])) : text
+  }
   return {
     language,
     direction: RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr',
-    t(key, values = {}) {
-      const entry = catalogue[key]
-      const text = typeof entry === 'string' ? entry : pluralOf(entry, plurals.select(Number(values.count)))
-      return text.includes('{') ? text.replaceAll(/\{(\w+)\}/g, (_, name: string) => shown(values[name])) : text
-    },
+    t,
     has: (key): key is Key => Object.hasOwn(catalogue, key),
     date: (iso) => dates.format(new Date(iso)),
     time: (iso) => `${times.format(new Date(iso))} UTC`,
+    list: (parts) => lists.format(parts),
+    labelled: (label, value) => t('layout.labelled', { label, value }),
     number: (value) => numbers.format(value),
     compact: (value) => (value < MIN_COMPACT ? numbers : compact).format(value),
   }

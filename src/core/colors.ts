@@ -1,3 +1,6 @@
+/** The accent colour of a new site. `site.css` has the colours that `accentOf` returns for it. */
+export const DEFAULT_ACCENT = '2f6fed'
+
 /** Relative luminance of a colour of six hexadecimal digits, from 0 to 1, as WCAG 2 defines it. */
 function luminance(hex: string): number {
   const [r = 0, g = 0, b = 0] = [0, 2, 4].map((at) => {

@@ -1,5 +1,5 @@
 /** The languages of pages and mails, by their code of BCP 47. The first is the default of the setting site.language. */
-export const LANGUAGES: [string, ...string[]] = ['en', 'de']
+export const LANGUAGES: [string, ...string[]] = ['en', 'de', 'es', 'fr', 'pt', 'ja', 'ar']
 
 /** No language of an account: pages are in that of the browser, mails in that of the site. */
 export const AUTO = 'auto'
@@ -46,7 +46,7 @@ function choose(header: string): string | undefined {
     .filter(({ quality }) => quality > 0)
     .toSorted((one, other) => other.quality - one.quality)
   for (const { tag } of asked) {
-    const ours = LANGUAGES.find((code) => code.toLowerCase() === tag || code === tag.split('-')[0])
+    const ours = LANGUAGES.find((code) => code.toLowerCase() === tag) ?? LANGUAGES.find((code) => code === tag.split('-')[0]) // prettier-ignore
     if (ours !== undefined) return ours
   }
   return undefined

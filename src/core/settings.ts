@@ -163,7 +163,7 @@ const SETTINGS = {
         : 'must start with http:// or https://',
   },
   'site.language': {
-    description: `language of mails to users who chose none, and of pages for browsers that ask for neither: ${LANGUAGES.join(' or ')}`,
+    description: `language of mails to users who chose none, and of pages for browsers that ask for neither: ${LANGUAGES.slice(0, -1).join(', ')} or ${LANGUAGES.at(-1)}`,
     value: 'code',
     default: LANGUAGES[0],
     check: (value) => (isLanguage(value) ? undefined : `must be one of ${LANGUAGES.join(', ')}`),

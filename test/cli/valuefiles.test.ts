@@ -83,7 +83,7 @@ it('only one line break at the end of a file is left out', async () => {
   const machine = await makeMachine('sqlite')
   const env = { FEEDBACKCTL_SITE_LANGUAGE_FILE: filed(machine, 'de\n\n') }
   const { stderr } = await machine.run('boards list', { env })
-  expect(said(stderr)).toContain(String.raw`site.language must be one of en, de; "de\n" is not.`)
+  expect(said(stderr)).toContain(String.raw`site.language must be one of en, de, es, fr, pt, ja, ar; "de\n" is not.`)
   expect(
     (await machine.run('config list', { env: { FEEDBACKCTL_SITE_LANGUAGE_FILE: filed(machine, 'de\n') } })).code,
   ).toBe(0)

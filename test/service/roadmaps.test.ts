@@ -68,7 +68,8 @@ describe.each(engines)('roadmaps on %s', (engine) => {
     ['Not started', 'open'],
     ['Up next', 'planned'],
     ['Started', 'active'],
-    ['計画中', 'open'],
+    ['計画中', 'planned'],
+    ['Разное', 'open'],
     ['?', 'open'],
   ])('takes %s for %s', async (name, kind) => {
     const site = await makeSite(engine)

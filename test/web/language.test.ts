@@ -107,8 +107,9 @@ describe.each(engines)('the language of a site on %s', (engine) => {
     const site = await makeSite(engine, { siteUrl: 'http://localhost', siteLanguage: 'de' })
     await site.owner()
     for (const [asked, shown] of [
-      ['fr, ja', 'de'],
-      ['fr, en;q=0.5', 'en'],
+      ['it, ko', 'de'],
+      ['it, en;q=0.5', 'en'],
+      ['it, pt-PT;q=0.8, en;q=0.5', 'pt'],
       ['', 'de'],
       ['de', 'de'],
     ] as const)

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
+import { accentOf, DEFAULT_ACCENT } from '../../src/core/colors.js'
+import { LANGUAGES } from '../../src/core/language.js'
 import { ResponseCache } from '../../src/http/cache/responses.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -443,22 +445,23 @@ describe('the bytes of pages', () => {
   })
 })
 
-it('the catalogues have the same texts, placeholders and plural forms', () => {
+it.each(LANGUAGES)('the catalogue has the texts, placeholders and plural forms of English: %s', (language) => {
   type Entry = string | Record<string, string>
-  const read = (language: string) =>
-    JSON.parse(readFileSync(`src/core/catalogue/${language}.json`, 'utf8')) as Record<string, Entry>
-  const placeholders = (entry: Entry) =>
-    [
-      ...new Set(
-        (typeof entry === 'string' ? [entry] : Object.values(entry)).flatMap((text) => text.match(/\{\w+\}/g) ?? []),
-      ),
-    ].toSorted()
-  const [english, german] = [read('en'), read('de')]
-  expect(Object.keys(german)).toEqual(Object.keys(english))
-  const shape = (entry: Entry, forms: readonly string[]) => [placeholders(entry), typeof entry === 'string' ? [entry.trim() !== ''] : forms.map((form) => Boolean(entry[form]))] // prettier-ignore
-  const categories = (language: string) => new Intl.PluralRules(language).resolvedOptions().pluralCategories
-  for (const [key, entry] of Object.entries(english))
-    expect([key, shape(german[key] ?? '', categories('de'))]).toEqual([key, shape(entry, categories('en'))])
+  const read = (code: string) =>
+    JSON.parse(readFileSync(`src/core/catalogue/${code}.json`, 'utf8')) as Record<string, Entry>
+  const textsOf = (entry: Entry) => (typeof entry === 'string' ? [entry] : Object.values(entry))
+  const placeholders = (entry: Entry) => [...new Set(textsOf(entry).flatMap((text) => text.match(/\{\w+\}/g) ?? []))].toSorted() // prettier-ignore
+  const formsOf = (entry: Entry) => (typeof entry === 'string' ? [] : Object.keys(entry).toSorted())
+  const [english, own] = [read('en'), read(language)]
+  expect(Object.keys(own)).toEqual(Object.keys(english))
+  const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions()
+  for (const [key, entry] of Object.entries(english)) {
+    const translated = own[key] ?? ''
+    const forms = typeof entry === 'string' ? [] : pluralCategories.toSorted()
+    // prettier-ignore
+    expect([key, placeholders(translated), formsOf(translated)]).toEqual([key, placeholders(entry), forms])
+    expect([key, textsOf(translated).filter((text) => text.trim() === '' || text !== text.trim())]).toEqual([key, []]) // prettier-ignore
+  }
 })
 
 it('pages of accounts give one answer for known and unknown addresses, and take no common password', async () => {
@@ -506,6 +509,10 @@ it('a setting of the owner changes the pages: title, colour, sign-up', async () 
       new RegExp(`^:root{--accent:light-dark\\(#[0-9a-f]{6},#[0-9a-f]{6}\\);--fill:#${accent};--on-fill:#${text}}$`),
     )
   expect((await site.http('GET //assets/accent/x.css')).status).toBe(404)
+  await site.call(settings.update, { accentColor: DEFAULT_ACCENT.toUpperCase() })
+  expect((await site.http('GET //')).text).not.toContain('/assets/accent/')
+  const own = accentOf(DEFAULT_ACCENT)
+  expect(readFileSync('src/web/assets/site.css', 'utf8')).toContain(`--accent: light-dark(#${own.light}, #${own.dark});\n  --fill: #${own.fill};`) // prettier-ignore
 })
 
 it('a path that nobody knows is a page for browsers, and JSON for programs', async () => {

@@ -222,8 +222,8 @@ function toldText({ t, words }: View, { people, mail, digest, mailed, read }: To
     mailed > 0 && t('told.written', { count: mailed }),
     read > 0 && t('told.read', { count: read }),
   ].filter((part) => part !== false)
-  const list = new Intl.ListFormat(words.language, { type: 'unit', style: 'short' })
-  return [t('told.people', { count: people }), list.format(parts)].filter(Boolean).join(': ')
+  const all = t('told.people', { count: people })
+  return parts.length === 0 ? all : words.labelled(all, words.list(parts))
 }
 
 /** What was done with the post. The links of an event are those of the log. */

@@ -119,8 +119,8 @@ async function changesOf(view: LiveView, { decision, roadmapId, boardId }: Field
   const nameOf = (rows: readonly { url: string; name: string }[], url: string, none: Key) =>
     rows.find((row) => row.url === url)?.name ?? (url === 'none' ? t(none) : url)
   return [
-    ...(roadmapId ? [`${t('filter.roadmap')}: ${nameOf((await roadmapsWith(view)).rows, roadmapId, 'post.noRoadmap')}`] : []), // prettier-ignore
-    ...(boardId ? [`${t('filter.board')}: ${nameOf((await boardsWith(view)).rows, boardId, 'post.noBoard')}`] : []), // prettier-ignore
+    ...(roadmapId ? [view.words.labelled(t('filter.roadmap'), nameOf((await roadmapsWith(view)).rows, roadmapId, 'post.noRoadmap'))] : []), // prettier-ignore
+    ...(boardId ? [view.words.labelled(t('filter.board'), nameOf((await boardsWith(view)).rows, boardId, 'post.noBoard'))] : []), // prettier-ignore
   ]
 }
 

@@ -7,13 +7,12 @@ const WAYS = ['mail', 'digest', 'page'] as const
 /** How many will be told of a new status or a message, before it is sent. */
 export function WillTell({ view, audience }: { view: View; audience: Audience }) {
   const { t, words } = view
-  const list = new Intl.ListFormat(words.language, { type: 'unit', style: 'short' })
   const ways = WAYS.filter((way) => audience[way] > 0).map((way) => t(`told.${way}`, { count: audience[way] }))
   return (
     <p class="soft">
       {audience.people === 0
         ? t('update.tellsNobody')
-        : t('update.tells', { count: audience.people, ways: list.format(ways) })}
+        : t('update.tells', { count: audience.people, ways: words.list(ways) })}
     </p>
   )
 }

@@ -1,4 +1,4 @@
-import { isColor } from '../../core/colors.js'
+import { DEFAULT_ACCENT, isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { linkIn } from '../../core/links.js'
 import { dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
@@ -45,7 +45,9 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
         {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}
-        {accent ? <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} /> : null}
+        {accent && accent !== DEFAULT_ACCENT ? (
+          <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} />
+        ) : null}
         <script src={href(script.path)} type="module" />
         {section ? <script src={href(dashboardScript.path)} type="module" /> : null}
         {head}

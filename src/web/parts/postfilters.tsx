@@ -122,25 +122,27 @@ export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
   const nameIn = (all: readonly Option[], value: string) => all.find((each) => each.value === value)?.name ?? value
   const without = (change: ViewInput) => addressOf(path, { ...filter, ...change })
   const active = [
-    ...(filter.query ? [{ text: `“${filter.query}”`, to: without({ query: '' }) }] : []),
+    ...(filter.query ? [{ text: t('layout.quoted', { text: filter.query }), to: without({ query: '' }) }] : []),
     ...(filter.boardId ?? []).map((value) => ({
-      text: `${t('filter.board')}: ${nameIn(options.board, value)}`,
+      text: view.words.labelled(t('filter.board'), nameIn(options.board, value)),
       to: without({ boardId: filter.boardId?.filter((each) => each !== value) ?? [] }),
     })),
     ...(filter.roadmapIds ?? []).map((value) => ({
-      text: `${t('filter.roadmap')}: ${nameIn(options.roadmap, value)}`,
+      text: view.words.labelled(t('filter.roadmap'), nameIn(options.roadmap, value)),
       to: without({ roadmapIds: filter.roadmapIds?.filter((each) => each !== value) ?? [] }),
     })),
     ...(filter.statusKind ?? []).map((value) => ({
-      text: `${t('filter.kind')}: ${t(`kind.${value}`)}`,
+      text: view.words.labelled(t('filter.kind'), t(`kind.${value}`)),
       to: without({ statusKind: filter.statusKind?.filter((each) => each !== value) ?? [] }),
     })),
-    ...(filter.authorId ? [{ text: `${t('posts.author')}: ${filter.authorId}`, to: without({ authorId: '' }) }] : []),
+    ...(filter.authorId
+      ? [{ text: view.words.labelled(t('posts.author'), filter.authorId), to: without({ authorId: '' }) }]
+      : []),
     ...(filter.since
-      ? [{ text: `${t('posts.since')}: ${filter.since.slice(0, 10)}`, to: without({ since: '' }) }]
+      ? [{ text: view.words.labelled(t('posts.since'), filter.since.slice(0, 10)), to: without({ since: '' }) }]
       : []),
     ...(filter.until
-      ? [{ text: `${t('posts.until')}: ${filter.until.slice(0, 10)}`, to: without({ until: '' }) }]
+      ? [{ text: view.words.labelled(t('posts.until'), filter.until.slice(0, 10)), to: without({ until: '' }) }]
       : []),
     ...(filter.waiting
       ? [{ text: t('posts.waitingFor', { count: filter.waiting }), to: without({ waiting: 0 }) }]
