@@ -182,7 +182,7 @@ function shown(
     item.kind === 'post'
       ? `Post #${item.post.number} "${item.post.title}"`
       : `Comment on #${item.post.number} "${item.post.title}"`
-  const reasons = item.reasons.map((reason) => (reason === 'edited' ? 'edited since it was kept' : reason))
+  const reasons = item.reasons.map((reason) => (reason === 'edited' ? 'edited later' : reason))
   const marks = [...reasons, item.is_internal && 'internal', item.author_is_blocked && !item.reasons.includes('blocked') && 'blocked'] // prettier-ignore
   const { columns, rows } = { columns: widthOf(terminal.stderr), rows: terminal.stderr.rows || 24 }
   const lines = linesOf(printableLines(item.text ?? ''), columns)

@@ -183,14 +183,28 @@ export async function reopenReview(db: Db, item: Item): Promise<void> {
   await db.deleteFrom('reviews').where(ofItem.column, '=', ofItem.id).where('editedAt', 'is', null).execute()
 }
 
-/** Puts what was kept back in the queue, unless the editor is of the team. */
-export const putBack = (db: Db, item: Item, { userId, editedAt }: { userId: string; editedAt: string }) =>
-  db
+/** The `decidedAt` of what was edited before anybody decided about it: before all times. */
+const NEVER = new Date(0).toISOString()
+
+/**
+ * Puts what somebody edited in the queue, unless the editor is of the team: what was kept, and what was never decided
+ * about where `reviewId` is given.
+ */
+export async function putBack(
+  db: Db,
+  item: Item,
+  { userId, editedAt, reviewId }: { userId: string; editedAt: string; reviewId: string | undefined },
+): Promise<void> {
+  const { rows } = await sql`select 1 as other where 1 = 1 ${byOthers(sql.val(userId))}`.execute(db)
+  if (rows.length === 0) return
+  const kept = await db
     .updateTable('reviews')
     .set({ editedAt, isOpen: 1 })
     .where(column(item), '=', id(item))
-    .where(sql<boolean>`1 = 1 ${byOthers(sql.val(userId))}`)
-    .execute()
+    .executeTakeFirst()
+  if (kept.numUpdatedRows > 0n || reviewId === undefined) return
+  await db.insertInto('reviews').values({ reviewId, ...item, decidedAt: NEVER, editedAt, isOpen: 1 }).execute()
+}
 
 /** Whether a person has written a post or comment that is not hidden. */
 export async function hasShown(db: Db, userId: string): Promise<boolean> {

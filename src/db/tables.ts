@@ -286,7 +286,7 @@ export interface Tables {
     isOpen: Generated<number>
     createdAt: string
   }
-  /** A post or a comment that the team has decided about; the other id is null. */
+  /** A post or a comment that the team has decided about, or that was edited when it was no longer new; the other id is null. */
   reviews: {
     reviewId: string
     postId: string | null

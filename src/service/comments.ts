@@ -237,7 +237,7 @@ export const update = operation({
         },
         images,
       )
-      if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id })
+      if (isEdited && comment.is_spam === 0) await reviewAgain(tx, { commentId: id }, comment.created_at)
       const after = await existing(tx, id)
       tx.record('comment.updated', id, comment.title, undefined, [
         ...changesOf('comment', comment, after),

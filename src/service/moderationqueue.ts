@@ -59,7 +59,7 @@ export const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
   kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
   reasons: Type.Array(Type.String(), {
-    description: 'Why it waits: new, edited (since it was kept), reported, spam, blocked',
+    description: 'Why it waits: new, edited (since it was kept, or a day after it was written), reported, spam, blocked',
   }),
   text: nullable('string'),
   author: PublicUser,
@@ -159,7 +159,7 @@ export const list = operation({
     reasons: someOf(REASONS, {
       default: [...REASONS],
       description:
-        'Why they wait: new, edited since they were kept, reported, marked as spam, written by a blocked user',
+        'Why they wait: new, edited since they were kept or a day after they were written, reported, marked as spam, written by a blocked user',
     }),
     boardId: Type.Optional(
       Type.Array(Type.String(), {

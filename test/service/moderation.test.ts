@@ -232,6 +232,30 @@ describe.each(engines)('moderation on %s', (engine) => {
     expect(brief(await queue(site, owner, '?days=1'))).toEqual(['post edited'])
   })
 
+  it('shows what its author edits after it was new, though nobody decided about it', async () => {
+    const { site, owner, author, post, comment, decide } = await makeContent(engine)
+    const moderator = await site.member(['post:destroy', 'post:update', 'comment:update:any'])
+    const editPost = (token: string, title: string) =>
+      site.http('PATCH /posts', { token, body: { id: post.postId, partial: true, title } })
+    const editComment = (body: string) =>
+      site.http(`PUT /posts/${post.slug}/comments/${comment.id}`, { token: author.token, body: { partial: true, body } }) // prettier-ignore
+    await editPost(author.token, 'Watches, mended')
+    expect(await queue(site, owner)).toMatchObject([{ reasons: ['new'] }, { reasons: ['new'] }])
+
+    site.clock.now = new Date(site.clock.now.getTime() + 30 * HOUR_MS)
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+    await editPost(moderator.token, 'Watches by the team')
+    expect(await queue(site, owner, '?days=1')).toEqual([])
+    await editPost(author.token, 'Cheap pills')
+    await editComment('Buy pills')
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['comment edited', 'post edited'])
+    expect((await site.http('GET /moderation/count?days=1', { token: owner })).body.reasons).toMatchObject({ new: 0, edited: 2 }) // prettier-ignore
+    await decide(post.postId, 'keep')
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['comment edited'])
+    await decide(post.postId, 'reopen')
+    expect(brief(await queue(site, owner, '?days=1'))).toEqual(['comment edited', 'post edited'])
+  })
+
   it('takes the reason of a second report where the first had none', async () => {
     const { site, owner, reader, post } = await makeContent(engine)
     const report = (body: object) => site.http(`POST /posts/${post.slug}/report`, { token: reader.token, body })
