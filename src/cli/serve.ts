@@ -196,7 +196,7 @@ async function runServer(
 }
 
 const MAINTENANCE = 'stands aside for a restore'
-const KEPT = 'needs the files of the program no more'
+const KEPT = 'needs the files of the program no more, except to read images'
 const NOT_KEPT = 'cannot read the files of the program: restart after an upgrade'
 
 const LOST = 'a worker exited and is not restarted, as another version is installed: restart the server'

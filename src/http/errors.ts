@@ -43,9 +43,9 @@ export function publicError(error: AppError): AppError {
   }
 }
 
-/** Whether an error is answered as it is, and is no failure of the server. */
+/** Whether an error is answered as it is, and is no failure of the server. 501 says what this server cannot do. */
 export const isAnswer = ({ status, code }: AppError): boolean =>
-  status < 500 || code === 'MAIL_CONFIG_MISSING' || code === 'SERVER_BUSY'
+  status < 500 || status === 501 || code === 'SERVER_BUSY'
 
 /** Seconds after which a client should try again, in responses of 503. */
 export const RETRY_AFTER = '2'

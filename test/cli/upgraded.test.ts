@@ -1,10 +1,11 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { requestMaintenance } from '../../src/db/maintenance.js'
 import { json } from '../support/backups.js'
 import { makeMachine, PROGRAM, type Machine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
+import { PNG } from '../support/images.js'
 import { engines, temporaryFolder } from '../support/site.js'
 
 const ROOT = path.resolve(PROGRAM, '../..')
@@ -142,4 +143,21 @@ it('workers of two versions never run beside each other', async () => {
   installed.remove()
   for (const [, pid] of workers().slice(2)) process.kill(Number(pid), 'SIGKILL')
   expect(await server.ended).toMatchObject({ code: 1 })
+})
+
+it('an upload of an image says why it fails: its package was never there, or is gone for a moment', async () => {
+  const upload = async (isInstalled: boolean) => {
+    const machine = await makeMachine('sqlite', { program: installed.program })
+    const token = await machine.setup()
+    if (isInstalled) symlinkSync(path.join(ROOT, 'node_modules/sharp'), path.join(path.dirname(installed.program), '../node_modules/sharp')) // prettier-ignore
+    const { server, url } = await startServer(machine, '')
+    if (isInstalled) installed.remove()
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'image/png' }
+    const answer = await fetch(`${url}/api/v1/images`, { method: 'POST', headers, body: PNG })
+    const { code } = (await answer.json()) as { code: string }
+    await server.stop()
+    return [answer.status, code, answer.headers.get('retry-after')]
+  }
+  expect(await upload(false)).toEqual([501, 'IMAGES_UNAVAILABLE', null])
+  expect(await upload(true)).toEqual([503, 'SERVER_BUSY', '60'])
 })

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
 import { builtText } from '../built.js'
 import { AppError } from '../errors.js'
 import { sizeText } from '../text.js'
@@ -115,7 +116,21 @@ const MESSAGES: Record<Exclude<Refusal, 'unavailable'>, string> = {
   unreadable: 'This is no image, or it is damaged. Choose a PNG, JPEG, WebP, GIF or AVIF file.',
 }
 
-const refused = (refusal: Refusal): AppError =>
-  refusal === 'unavailable'
-    ? new AppError('IMAGES_UNAVAILABLE', 'This server cannot take images: the package "sharp" is not installed.')
-    : new AppError('IMAGE_REFUSED', MESSAGES[refusal], { reason: `image-${refusal}` })
+/** Whether the package that decodes was there when this process began. */
+const wasInstalled = isInstalled()
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.filename).resolve('sharp')
+    return true
+  } catch {
+    return false
+  }
+}
+
+function refused(refusal: Refusal): AppError {
+  if (refusal !== 'unavailable') return new AppError('IMAGE_REFUSED', MESSAGES[refusal], { reason: `image-${refusal}` })
+  return wasInstalled
+    ? new AppError('SERVER_BUSY', 'The program is being installed anew, so no image can be read. Try again in a minute.', { retryAfter: 60 }) // prettier-ignore
+    : new AppError('IMAGES_UNAVAILABLE', 'This server cannot take images: the package "sharp" is not installed.')
+}
