@@ -83,7 +83,16 @@ export const receiversOfMail = (db: Db, userIds: readonly string[]) =>
   db
     .selectFrom('users')
     .leftJoin('mail_bounces', 'mail_bounces.userId', 'users.userId')
-    .select(['users.userId', 'users.email', 'users.name', 'users.language'])
+    .leftJoin('notification_settings', 'notification_settings.userId', 'users.userId')
+    .select([
+      'users.userId',
+      'users.email',
+      'users.name',
+      'users.language',
+      'notification_settings.quietFrom',
+      'notification_settings.quietUntil',
+      'notification_settings.timeZone',
+    ])
     .where('users.userId', 'in', userIds)
     .where('users.isBlocked', '=', 0)
     .where((eb) => eb.or([eb('users.isVerified', '=', 1), eb('users.isOwner', '=', 1)]))

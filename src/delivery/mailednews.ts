@@ -1,3 +1,4 @@
+import { endOfQuiet } from '../core/digesttimes.js'
 import { isForFollowers, topicOf } from '../core/notificationkinds.js'
 import { effectiveWays, mailOf } from '../core/notificationways.js'
 import { HELD, SHOWN } from '../core/hidden.js'
@@ -73,10 +74,18 @@ function toldIn({ headers }: DeliveryRow, found: number): number {
   return count === undefined ? found : Number(count) // an earlier version wrote none
 }
 
+type Times = Awaited<ReturnType<typeof receiversOfMail>>[number]
+
+/** When the quiet hours of a person end; undefined outside of them, or for who has chosen no times. */
+const quietUntil = ({ quietFrom, quietUntil: until, timeZone }: Times, now: Date): Date | undefined =>
+  quietFrom === null || until === null || timeZone === null
+    ? undefined
+    : endOfQuiet({ quietFrom, quietUntil: until, timeZone }, now)
+
 /**
  * Looks again at a mail that is about to be sent, as it may have waited for long: for the mail server, or for the rate. If
  * it says something that its receiver may not be told any more, it is cancelled, and the rest is written into another
- * mail. Returns whether it was.
+ * mail. If the quiet hours of its receiver have begun, another is written when they end. Returns whether it was cancelled.
  */
 export async function withdraw(db: Db, delivery: DeliveryRow, now: Date): Promise<boolean> {
   const { recipient, createdAt, lease } = delivery
@@ -88,11 +97,12 @@ export async function withdraw(db: Db, delivery: DeliveryRow, now: Date): Promis
   const [userId] = userIds
   const followed = userId === undefined ? new Set<string>() : await followedIn(db, userId, rows)
   const news = rows.filter((row) => receiver && isNews(row, { mayRead, followed, site, now }))
-  if (news.length > 0 && news.length === toldIn(delivery, rows.length)) return false
+  const later = receiver && quietUntil(receiver, now)
+  if (!later && news.length > 0 && news.length === toldIn(delivery, rows.length)) return false
   return transaction(db, async (inside) => {
     if (lease === null || !(await cancelLeased(inside, lease, now.toISOString()))) return true
     if (userId !== undefined && !receiver) await showOnPage(inside, userId, rows.map(({ eventId }) => eventId)) // prettier-ignore
-    for (const row of rows) await recordUnmailed(inside, row, news.includes(row) ? now.toISOString() : null)
+    for (const row of rows) await recordUnmailed(inside, row, news.includes(row) ? (later ?? now).toISOString() : null)
     return true
   })
 }

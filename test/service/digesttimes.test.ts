@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endOfQuiet, nextDigest } from '../../src/service/lib/ways.js'
+import { endOfQuiet, nextDigest } from '../../src/core/digesttimes.js'
 
 /** When a digest leaves that is due at an hour of Berlin, where clocks change at 01:00 UTC. */
 it.each([

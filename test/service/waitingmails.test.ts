@@ -56,6 +56,21 @@ describe.each(engines)('mails about notifications that wait on %s', (engine) => 
     expect(await send(w)).toEqual([]) // and not later
   })
 
+  it('are written again after the quiet hours that have begun meanwhile', async () => {
+    const w = await newsSite(engine)
+    await w.ship()
+    expect(await w.mails()).toHaveLength(2)
+    const hour = w.site.clock.now.getUTCHours()
+    await w.as(w.bea)(settings.update, { quietFrom: hour + 1, quietUntil: hour + 3, timeZone: 'UTC' })
+    w.later(60 * MINUTE)
+    expect((await send(w)).map(({ recipient }) => recipient)).toEqual(ANN)
+    await w.mails()
+    expect(await send(w)).toEqual([])
+    w.later(120 * MINUTE)
+    await w.mails()
+    expect((await send(w)).map(({ recipient }) => recipient)).toEqual(['bea@example.org'])
+  })
+
   it('are written again without what is gone by then, each thing once', async () => {
     const w = await newsSite(engine)
     await w.choose(w.ann, { ways: '{"status":"digest","reply":"mail"}' })
