@@ -203,7 +203,10 @@ export async function putBack(
     .where(column(item), '=', id(item))
     .executeTakeFirst()
   if (kept.numUpdatedRows > 0n || reviewId === undefined) return
-  await db.insertInto('reviews').values({ reviewId, ...item, decidedAt: NEVER, editedAt, isOpen: 1 }).execute()
+  await db
+    .insertInto('reviews')
+    .values({ reviewId, ...item, decidedAt: NEVER, editedAt, isOpen: 1 })
+    .execute()
 }
 
 /** Whether a person has written a post or comment that is not hidden. */

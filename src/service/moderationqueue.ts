@@ -59,7 +59,8 @@ export const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
   kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
   reasons: Type.Array(Type.String(), {
-    description: 'Why it waits: new, edited (since it was kept, or a day after it was written), reported, spam, blocked',
+    description:
+      'Why it waits: new, edited (since it was kept, or a day after it was written), reported, spam, blocked',
   }),
   text: nullable('string'),
   author: PublicUser,

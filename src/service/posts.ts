@@ -217,7 +217,8 @@ export async function updateIn(
   )
   const after = await visiblePost(tx, postId)
   const isEdited = after.contentMarkdown !== before.contentMarkdown
-  if (before.is_spam === 0 && (isEdited || after.title !== before.title)) await reviewAgain(tx, { postId }, before.createdAt)
+  if (before.is_spam === 0 && (isEdited || after.title !== before.title))
+    await reviewAgain(tx, { postId }, before.createdAt)
   const said = await announce(tx, after, { message, quiet, isMoved: after.roadmap_id !== before.roadmap_id })
   tx.record('post.updated', postId, after.title, undefined, [
     ...changesOf('post', before, after),
