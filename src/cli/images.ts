@@ -29,10 +29,11 @@ export function register(group: Command, cli: Cli): void {
   explain(upload, {
     examples: [
       'images upload screenshot.png',
+      'settings update --logo "$(feedbackctl images upload logo.png -q)"',
       'posts create "Dark mode" --body "![The settings]($(feedbackctl images upload screenshot.png -q))"',
     ],
     notes: [
-      'It prints the address of the image, for Markdown: ![what it shows](ADDRESS). The image is stored upright and as WebP, without the place and the camera of a photo. One that no post or comment shows within a day is deleted.',
+      'It prints the address of the image, for Markdown: ![what it shows](ADDRESS). The image is stored upright and as WebP, without the place and the camera of a photo. One that no post or comment shows within a day, and that is not the logo, is deleted.',
     ],
   })
     .summary('Upload images for posts and comments')

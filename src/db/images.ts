@@ -1,4 +1,4 @@
-import { sql, type ExpressionBuilder, type Insertable } from 'kysely'
+import { sql, type ExpressionBuilder, type Insertable, type RawBuilder } from 'kysely'
 import { imagesIn } from '../core/images/address.js'
 import { isPostgres } from './dialect.js'
 import { referringTo } from './references.js'
@@ -47,9 +47,14 @@ export const usesOf = (db: Db, imageId: string): Promise<{ postId: string | null
     .limit(MOST_USES)
     .execute()
 
-/** Whether everybody may read a text that shows the image. */
+/** Whether an image is the logo of the site. */
+const isLogo = (imageId: RawBuilder<unknown>) =>
+  sql<boolean>`exists (select 1 from settings where settings.logo like '%/' || cast(${imageId} as text) || '-%')`
+
+/** Whether everybody may read a text that shows the image, or it is the logo. */
 export async function isShownToAll(db: Db, imageId: string): Promise<boolean> {
   const { rows } = await sql`
+    select 1 where ${isLogo(sql.val(imageId))} union all
     select 1 from image_uses
     left join comments on comments.id = image_uses."commentId"
     join posts on posts."postId" = coalesce(image_uses."postId", comments.post_id)
@@ -59,6 +64,15 @@ export async function isShownToAll(db: Db, imageId: string): Promise<boolean> {
       and (comments.id is null or (comments.is_internal = 0 and comments.is_spam = 0))
     limit 1`.execute(db)
   return rows.length > 0
+}
+
+/**
+ * Keeps an image from being deleted by the transaction of another server until this one has ended. Returns whether there
+ * is one.
+ */
+export async function holdImage(db: Db, imageId: string): Promise<boolean> {
+  const query = db.selectFrom('images').select('imageId').where('imageId', '=', imageId)
+  return (await query.$if(isPostgres(db), (locking) => locking.forKeyShare()).executeTakeFirst()) !== undefined
 }
 
 /** The text of a post or of a comment. */
@@ -109,9 +123,14 @@ export async function recordUses(
 }
 
 const isUnused = (eb: ExpressionBuilder<Tables, 'images'>) =>
-  eb.not(eb.exists(eb.selectFrom('image_uses').select('textId').whereRef('image_uses.imageId', '=', 'images.imageId')))
+  eb.not(
+    eb.or([
+      eb.exists(eb.selectFrom('image_uses').select('textId').whereRef('image_uses.imageId', '=', 'images.imageId')),
+      isLogo(sql.ref('images.imageId')),
+    ]),
+  )
 
-/** Deletes the images of a user that no text shows. */
+/** Deletes the images of a user that no text shows, and that are not the logo. */
 export async function deleteUnusedOf(db: Db, userId: string): Promise<void> {
   await db.deleteFrom('images').where('userId', '=', userId).where(isUnused).execute()
 }
@@ -127,7 +146,7 @@ export async function imagesBefore(
 ): Promise<(Place & { isUsed: number })[]> {
   const { rows } = await sql<Place & { isUsed: number }>`
     select "createdAt", "imageId",
-      case when exists (select 1 from image_uses where image_uses."imageId" = images."imageId") then 1 else 0 end as "isUsed"
+      case when exists (select 1 from image_uses where image_uses."imageId" = images."imageId") or ${isLogo(sql.ref('images.imageId'))} then 1 else 0 end as "isUsed"
     from images where "createdAt" < ${before}
       ${after === undefined ? sql`` : sql`and ("createdAt", "imageId") > (${after.createdAt}, ${after.imageId})`}
     order by "createdAt", "imageId" limit ${limit}`.execute(db)

@@ -39,7 +39,7 @@ export const toImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, image: ImageRow):
 
 export const create = upload({
   id: 'images.create',
-  summary: 'Upload an image for a post or a comment; one that no text shows within a day is deleted',
+  summary: 'Upload an image for a post, a comment or the logo; one that nothing shows within a day is deleted',
   http: 'POST /images 201',
   access: 'signed-in',
   writes: 'content',

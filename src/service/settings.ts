@@ -1,10 +1,12 @@
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
+import { AppError } from '../core/errors.js'
 import { LENGTHS } from '../core/lengths.js'
 import { BETWEEN_LINKS, LINK_RULE } from '../core/links.js'
 import type { SettingsRow } from '../db/tables.js'
+import { holdImage } from '../db/images.js'
 import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
-import { colorFrom, endOf, linksFrom, logoFrom, withoutImages } from './lib/brand.js'
+import { colorFrom, endOf, linksFrom, logoFrom, logoImage, withoutImages } from './lib/brand.js'
 import { change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
@@ -80,7 +82,9 @@ export const update = operation({
     {
       title: text('Title shown across the site (empty: Feedback)'),
       description: text('What the site is for'),
-      logo: uncounted('Address of the logo, which is also the icon (empty: none)'),
+      logo: uncounted(
+        'Address of the logo, which is also the icon, or of an image that was uploaded here (empty: none)',
+      ),
       accentColor: uncounted('Three or six hexadecimal digits, with or without # (empty: none)'),
       googleAnalyticsId: text('Measurement id of Google Analytics'),
       allowSignup: flag('Whether people can sign up themselves'),
@@ -118,10 +122,11 @@ export const update = operation({
       footerLinks,
       ...rest
     } = input
+    const stored = logo === undefined ? undefined : await logoFrom(ctx, logo)
     const changes = {
       ...rest,
       ...(title !== undefined && { title: title || 'Feedback' }),
-      ...(logo !== undefined && { logo: logoFrom(ctx, logo), icon: logoFrom(ctx, logo) }),
+      ...(stored !== undefined && { logo: stored, icon: stored }),
       ...(accentColor !== undefined && { accentColor: colorFrom(accentColor) }),
       ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
       ...(holdFirstPosts !== undefined && { holdFirstPosts: holdFirstPosts ? 1 : 0 }),
@@ -138,6 +143,9 @@ export const update = operation({
     return change(ctx, async ({ db, record }) => {
       const before = await lockSettings(db)
       assertVersion(seen, changeable(before))
+      const imageId = logoImage(ctx, stored ?? null)
+      if (imageId !== undefined && !(await holdImage(db, imageId)))
+        throw new AppError('INVALID_LOGO_URL', 'The image was deleted meanwhile. Upload it again.')
       const row = await updateSettings(db, { ...changes, ...endOf(before, changes, ctx.now()) })
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { settings: toSettings(row) }

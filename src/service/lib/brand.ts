@@ -1,15 +1,29 @@
 import isURL from 'validator/lib/isURL.js'
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
-import { imagesIn } from '../../core/images/address.js'
+import { IMAGES, imageAt, imagesIn } from '../../core/images/address.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { LINK_RULE, linkIn } from '../../core/links.js'
 import type { SettingsRow } from '../../db/tables.js'
 import type { Context } from './context.js'
+import { imageFor } from './images.js'
 
-/** The address to store. Browsers load it, so it must be a public http or https address. */
-export function logoFrom({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | null {
+/** The id of the image whose address on this site is the logo; undefined for any other address. */
+export const logoImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | undefined =>
+  logo?.startsWith(`${siteUrl}${IMAGES}/`) ? imageAt(logo)?.imageId : undefined
+
+/**
+ * The address to store. Browsers load it, so it must be a public http or https address, or that of an image on this site
+ * that the actor may see.
+ */
+export async function logoFrom(ctx: Context, logo: string | null): Promise<string | null> {
   if (!logo) return null
+  const { siteUrl } = ctx
+  const imageId = logoImage(ctx, logo)
+  if (imageId !== undefined) {
+    if (await imageFor(ctx, imageId)) return logo
+    throw new AppError('INVALID_LOGO_URL', 'There is no such image on this site. Upload it again.')
+  }
   const rules = {
     protocols: ['http', 'https'],
     disallow_auth: true,

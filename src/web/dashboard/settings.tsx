@@ -1,3 +1,5 @@
+import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../../core/images/types.js'
+import { sizeText } from '../../core/text.js'
 import { valuesIn } from '../../core/values.js'
 import { BETWEEN_LINKS } from '../../core/links.js'
 import * as labs from '../../service/labs.js'
@@ -58,7 +60,7 @@ export const general = page({
         <FormsScript view={view} />
         <Summary view={view} />
         <div class="beside">
-          <Form view={view} to={GENERAL} class="settings-form" data-unsaved="">
+          <Form view={view} to={GENERAL} class="settings-form" data-unsaved="" takesFiles>
             <Version view={form} version={version} fresh={GENERAL} />
             <Field view={form} of={service.update} name="title" label={t('general.siteTitle')} value={settings.title} />
             <Field
@@ -78,6 +80,7 @@ export const general = page({
               hint={t('general.logoHint')}
               value={settings.logo ?? ''}
             />
+            <LogoFile view={form} />
             <Field
               view={form}
               of={service.update}
@@ -130,6 +133,28 @@ export const general = page({
   },
 })
 
+/** A logo that the site itself serves. */
+function LogoFile({ view }: { view: View }) {
+  const { t } = view
+  const isRefused = view.form.error?.fields.includes('images') ?? false
+  return (
+    <div class="field">
+      <label for="field-images">{t('general.logoFile')}</label>
+      <p class="hint" id="field-images-hint">
+        {t('general.logoFileHint', { size: sizeText(MAX_IMAGE_BYTES) })}
+      </p>
+      <input
+        type="file"
+        id="field-images"
+        name="images"
+        accept={IMAGE_TYPES.join()}
+        aria-describedby="field-images-hint"
+        aria-invalid={isRefused ? 'true' : undefined}
+      />
+    </div>
+  )
+}
+
 /** A few elements in both colour schemes. A script shows a colour while it is typed; without one, it is that of the site. */
 const Preview = ({ view: { t, settings } }: { view: View }) => (
   <section aria-labelledby="look">
@@ -148,6 +173,7 @@ const Preview = ({ view: { t, settings } }: { view: View }) => (
 export const saveGeneral = action({
   operation: service.update,
   page: async () => general,
+  images: { address: 'logo' },
   input: (_view, { title, description, logo, accentColor, allowSignup, holdFirstPosts, ...form }) => ({
     ...(form.announcement !== undefined && { announcement: form.announcement }),
     ...(form.announcementUntil !== undefined && { announcementUntil: form.announcementUntil }),

@@ -132,10 +132,16 @@ export class Forms {
 }
 
 /**
- * Uploads images, and adds to the text of the form the Markdown that shows them. Those that come before one that is refused
- * are in the text then, so that they need not be sent again.
+ * Uploads images, and adds to the text of the form the Markdown that shows them, or sets the field to the address of the
+ * first. Those that come before one that is refused are in the text then, so that they need not be sent again.
  */
-async function addImages(view: LiveView, form: Fields, field: string, images: readonly SentImage[]): Promise<void> {
+async function addImages(
+  view: LiveView,
+  form: Fields,
+  to: NonNullable<AnyAction['images']>,
+  images: readonly SentImage[],
+): Promise<void> {
+  const field = typeof to === 'string' ? to : to.address
   form.images = '' // the error of a refused one is shown there
   if (!view.viewer) {
     if (form[field]?.trim()) return // it waits for the sign-in, without images
@@ -145,6 +151,7 @@ async function addImages(view: LiveView, form: Fields, field: string, images: re
   for (const { name, bytes } of images) {
     const body = { type: imageTypeOf(bytes) ?? IMAGE_TYPES[0], bytes: Readable.from([bytes]) }
     const { image } = await view.send(create, {}, body)
+    if (typeof to !== 'string') return void (form[field] = image.url)
     const alt = (form.imageAlt?.trim() || name.replace(/\.\w+$/, '')).replaceAll(/[[\]\\\s]+/g, ' ').slice(0, MAX_ALT)
     const text = form[field]?.trimEnd() ?? ''
     form[field] = `${text}${text === '' ? '' : '\n\n'}![${alt.toWellFormed()}](${view.href(imagePath(image))})`

@@ -191,8 +191,11 @@ export interface Action<In = never, Out = unknown> {
   many?: readonly string[]
   /** Fields of the form, where the operation names them otherwise. */
   fields?: Record<string, string>
-  /** The field of the text that images which come with the form are added to, as Markdown. Absent: it takes none. */
-  images?: string
+  /**
+   * The field of the text that images which come with the form are added to, as Markdown, or the field that takes the
+   * address of one image. Absent: it takes none.
+   */
+  images?: string | { address: string }
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
   before?(
     this: void,
