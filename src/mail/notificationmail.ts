@@ -136,5 +136,6 @@ function newsHtml(words: Words, news: MailedNews): string {
   const sentence = `<p dir="auto" style="margin:8px 0;font-weight:bold;overflow-wrap:anywhere">${swatch}<a class="link" style="color:#1b1f24;text-decoration:none" href="${escape(news.link)}">${escape(sentenceOf(words, news))}</a></p>`
   if (!text) return sentence
   const paragraphs = text.split('\n\n').map((part) => `<p style="margin:0 0 8px">${escape(printableLines(part)).replaceAll('\n', '<br>')}</p>`) // prettier-ignore
-  return `${sentence}\n<div class="quote" dir="auto" style="margin:0 0 16px;padding:0 0 0 12px;border-left:3px solid #d5dae0;overflow-wrap:anywhere">${paragraphs.join('')}</div>`
+  const side = words.direction === 'rtl' ? 'right' : 'left' // many mail programs know no logical sides
+  return `${sentence}\n<div class="quote" dir="auto" style="margin:0 0 16px;padding-${side}:12px;border-${side}:3px solid #d5dae0;text-align:${side};overflow-wrap:anywhere">${paragraphs.join('')}</div>`
 }

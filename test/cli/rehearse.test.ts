@@ -59,7 +59,7 @@ describe.each(engines)('a rehearsal on %s', (engine) => {
 
     const dry = await json(machine, 'backup prune --keep 3 --dry-run')
     expect(names(dry.removed)).toEqual(['one'])
-    expect(names(dry.left).toSorted()).toEqual(['before-restore-1', 'redacted', 'stranger'])
+    expect(names(dry.left).toSorted()).toEqual(['before-restore-1', 'mine', 'redacted', 'stranger'])
     expect(await machine.run('backup prune --keep 3')).toMatchObject({
       code: 5,
       stderr: expect.stringContaining('CONFIRMATION_NEEDED'),
