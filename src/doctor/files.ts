@@ -49,18 +49,22 @@ function namesIn(folder: string): string[] {
 function modeOf(file: string, endings: readonly string[]): Finding[] {
   const stats = statSync(file, { throwIfNoEntry: false })
   if (!stats) return [] // a link that leads nowhere
-  // A folder that others may list tells them little; what is in it is checked by itself
-  const wrong = stats.mode & (stats.isDirectory() ? WRITABLE & OTHERS : HIDDEN | WRITABLE)
+  // A folder that others may list tells them little; who writes there replaces what is in it
+  const wrong = stats.mode & (stats.isDirectory() ? WRITABLE : HIDDEN | WRITABLE)
   if (wrong === 0) return []
   const can = [wrong & 0o044 ? 'read' : '', wrong & 0o022 ? 'write' : ''].filter((word) => word !== '').join(' and ')
-  const right = stats.isDirectory() ? 0o700 : 0o600
+  const isOpen = (wrong & OTHERS) !== 0
+  const right = !stats.isDirectory() ? 0o600 : isOpen ? 0o700 : stats.mode & 0o777 & ~wrong
+  const isLink = lstatSync(file).isSymbolicLink()
   const finding = {
     severity: 'error' as const,
-    evidence: `Others on this machine can ${can || 'use'} ${file}.`,
-    fix: `chmod ${right.toString(8)} ${file}`,
+    evidence: `${isOpen ? 'Others on this machine' : 'The users of its group'} can ${can || 'use'} ${file}.`,
+    fix: isLink
+      ? `Look at where ${file} leads. It is a link, and chmod would change that file.`
+      : `chmod ${right.toString(8)} ${file}`,
   }
   // What belongs to another user, or is a link, is for a person to judge
-  if (!lstatSync(file).isSymbolicLink() && stats.uid === process.getuid?.())
+  if (!isLink && stats.uid === process.getuid?.())
     return [
       {
         ...finding,

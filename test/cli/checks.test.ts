@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -88,6 +88,23 @@ describe('each check of doctor finds what it is for', () => {
       `Others on this machine can read ${tokens}.`,
     ])
     expect(await machine.run('doctor files --fix --yes')).toMatchObject({ code: 0 })
+  })
+
+  it('files: a data folder in which its group can write, and a link that chmod would follow', async () => {
+    const machine = await filled('sqlite')
+    const victim = path.join(machine.folder, 'victim')
+    writeFileSync(victim, '')
+    chmodSync(victim, 0o666)
+    const link = `${databaseOf(machine)}.before-restore-20260101T000000Z`
+    symlinkSync(victim, link)
+    chmodSync(dataOf(machine), 0o775)
+    const { found } = await doctor(machine, 'files')
+    expect(found).toMatchObject([
+      { evidence: `The users of its group can write ${dataOf(machine)}.`, fix: `chmod 755 ${dataOf(machine)}` },
+      { evidence: `Others on this machine can read and write ${link}.`, fix: expect.stringContaining(`Look at where ${link} leads.`) }, // prettier-ignore
+    ])
+    await machine.run('doctor files --fix --yes')
+    expect([statSync(dataOf(machine)).mode & 0o777, statSync(victim).mode & 0o777]).toEqual([0o755, 0o666])
   })
 
   it('leftovers: copies of the database that nobody puts back any more; they are no matter of --fix', async () => {
