@@ -245,7 +245,15 @@ async function done(cli: Cli, command: Command, { key, file, said, isSet }: Done
   const { env, cwd } = cli.terminal
   const now = await loadConfig({ flags: settingFlags(rootOf(command)), env, cwd, lenient: true })
   const origin = now.origin(key)
-  const decides = origin === file ? '' : isSet ? ` It has no effect: ${origin} sets it too.` : origin === 'default' || origin === 'not set' ? '' : ` ${origin} still sets it.` // prettier-ignore
+  const isNone = origin === 'default' || origin === 'not set'
+  const decides =
+    origin === file || (isNone && !isSet)
+      ? ''
+      : isNone
+        ? ` It has no effect: ${file} is not read. "feedbackctl doctor config" says why.`
+        : isSet
+          ? ` It has no effect: ${origin} sets it too.`
+          : ` ${origin} still sets it.`
   tell(
     cli.terminal,
     `${said}${decides}${restart && decides === '' ? ` ${settings[key].reloads ? RELOAD : RESTART}` : ''}`,
