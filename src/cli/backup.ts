@@ -208,8 +208,8 @@ function registerCreate(group: Command, cli: Cli): void {
         undo()
       })
       const what = counted(rowsIn(made.tables).toLocaleString('en'), 'row')
-      if (isStream) return tell(terminal, dryRun ? `Would write a backup of ${what}.` : `Wrote a backup of ${what}.`)
+      if (isStream) return tell(terminal, dryRun ? 'Would write a backup.' : `Wrote a backup of ${what}.`)
       await print(terminal, flags, { body: made, rows: [made], columns: madeColumns, id: ({ file }) => file ?? '', single: true }) // prettier-ignore
-      tell(terminal, dryRun ? `Would back up ${what}.` : `Backed up ${what}.`)
+      tell(terminal, dryRun ? 'Would back up the site.' : `Backed up ${what}.`)
     })
 }
