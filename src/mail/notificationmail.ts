@@ -103,7 +103,7 @@ function textOf(words: Words, { look, name, posts, left, links, isDigest }: Give
   }
   if (left > 0) lines.push(t('mail.news.left', { count: left }), links.all, '')
   lines.push('-- ', look.title, t(whyOf({ isDigest, posts })))
-  lines.push(`${t('mail.news.settings')}: ${links.settings}`, '')
+  lines.push(words.labelled(t('mail.news.settings'), links.settings), '')
   return lines.join('\n')
 }
 
