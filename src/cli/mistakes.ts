@@ -25,6 +25,15 @@ const OTHER_COMMANDS: ReadonlyMap<string, string> = new Map([
   ['upgrade', 'migrate'],
 ])
 
+/** Verbs that other programs have, and what this one has. */
+const OTHER_VERBS: ReadonlyMap<string, string> = new Map([
+  ...['remove', 'rm', 'del', 'destroy'].map((word) => [word, 'delete'] as const),
+  ...['add', 'new', 'make'].map((word) => [word, 'create'] as const),
+  ...['edit', 'set', 'change', 'modify'].map((word) => [word, 'update'] as const),
+  ...['get', 'view', 'info', 'describe'].map((word) => [word, 'show'] as const),
+  ['find', 'search'],
+])
+
 /** Options that other programs have, and what this one has. */
 const OTHER_OPTIONS: ReadonlyMap<string, string> = new Map([
   ['--port', '--listen'],
@@ -71,7 +80,8 @@ function unknownWord([word, second]: readonly string[], typed: readonly string[]
 export function unknownVerb(branch: Command, word: string, typed: readonly string[]): AppError {
   const name = pathOf(branch)
   const verbs = visibleCommands(branch).map((each) => each.name())
-  const meant = likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())])
+  const other = OTHER_VERBS.get(word) ?? ''
+  const meant = verbs.includes(other) ? other : likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())]) // prettier-ignore
   return new Mistyped(
     `Unknown command "${name} ${word}".${didYouMean(meant)} "${name}" has: ${verbs.join(', ')}.`,
     meant === undefined ? undefined : withWords(typed, [word], [meant]),
@@ -116,9 +126,10 @@ export function usageError(error: unknown, { terminal, flags, program, branch, l
       const [value = '', words = ''] = found(/'([^']*)' is invalid.* Allowed choices are (.+)\.$/s)
       const [name] = found(/(?:for argument '|^error: option '(?:-\w, )?)([^' ]+)/)
       if (name === undefined || words === '') break
-      return new AppError(
-        'USAGE',
-        `${name.startsWith('-') ? name : `<${name}>`} must be one of ${words}; ${quoted(value)} is not.`,
+      const meant = likely(value, words.split(', '))
+      return new Mistyped(
+        `${name.startsWith('-') ? name : `<${name}>`} must be one of ${words}; ${quoted(value)} is not.${didYouMean(meant)}`,
+        meant === undefined ? undefined : args.map((arg) => (arg === value ? meant : arg.endsWith(`=${value}`) ? arg.slice(0, -value.length) + meant : arg)), // prettier-ignore
       )
     }
     case 'commander.excessArguments': {

@@ -91,6 +91,14 @@ describe('a fix', () => {
     for (const [args, said, fix] of [
       ['bords list', 'Unknown command "bords". Did you mean "boards"?', 'boards list'],
       ['posts lits', 'Unknown command "posts lits". Did you mean "list"? "posts" has: ', 'posts list'],
+      [
+        'posts remove 9999',
+        'Unknown command "posts remove". Did you mean "delete"? "posts" has: ',
+        'posts delete 9999',
+      ],
+      ['users edit 1', 'Unknown command "users edit". Did you mean "update"? "users" has: ', 'users update 1'],
+      ['posts list -o jsn', 'must be one of table, wide, json', 'posts list -o json'],
+      ['posts list --output=jsn', 'Did you mean "json"?', 'posts list --output=json'],
       ['hlep posts', 'Unknown command "hlep". Did you mean "help"?', 'help posts'],
       ['version', 'Unknown command "version". Did you mean "--version"?', '--version'],
       ['list boards --all', 'Unknown command "list". Did you mean "boards list"?', 'boards list --all'],

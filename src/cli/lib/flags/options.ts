@@ -1,6 +1,7 @@
 import { Option } from 'commander'
 import { wholeOf } from '../../../core/durations.js'
 import { AppError } from '../../../core/errors.js'
+import { guess } from '../../../core/guesses.js'
 import type { Field } from '../../../core/fields.js'
 import { declaredFlags, type Key } from '../../../core/settings.js'
 import { valuesIn } from '../../../core/values.js'
@@ -96,7 +97,7 @@ function sortOption(field: Field, preset: unknown): FieldOption {
   sort.argParser((text) => {
     const direction = ORDERS.get(text.trim().toLowerCase())
     if (direction !== undefined) return direction
-    throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.`)
+    throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.${guess(text, [...ORDERS.keys()])}`) // prettier-ignore
   })
   return sort
 }
