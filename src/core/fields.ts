@@ -237,12 +237,21 @@ function issueOf({ properties }: CompiledSchema, keyword: string, field: string,
   if (property.secret) return { code, message: `${field} must be ${rule}.`, field, rule }
   return {
     code,
-    message: `${field} must be ${rule}; ${quotedValue(value)} is not.`,
+    message: `${field} must be ${rule}; ${quotedValue(value)} is not.${guessed(value, property)}`,
     field,
     rule,
     value: shortened(value),
   }
 }
+
+/** The choice that was probably meant. */
+const guessed = (value: unknown, { enum: choices = [] }: Property): string =>
+  typeof value === 'string'
+    ? guess(
+        value,
+        choices.filter((choice) => typeof choice === 'string'),
+      )
+    : ''
 
 function unknownField({ properties }: CompiledSchema, field: string): Issue {
   const known = Object.keys(properties)

@@ -418,3 +418,11 @@ describe('HTTP', () => {
     ).toBeDefined()
   })
 })
+
+it('a choice that is near a valid one is guessed', async () => {
+  const site = await makeSite('sqlite')
+  const messageOf = async (sort: string) =>
+    (await site.http('POST /posts/get', { body: { sort } })).body.errors[0].message
+  expect(await messageOf('newst')).toMatch(/"newst" is not\. Did you mean "newest"\?$/)
+  expect(await messageOf('purple')).toMatch(/"purple" is not\.$/)
+})
