@@ -5,7 +5,6 @@ import * as boards from '../service/boards.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Call } from '../service/lib/operation.js'
-import { stated } from './lib/prompts/dryrun.js'
 
 const output = { columns: [], id: () => '', rows: () => [] }
 const named = async (call: Call, { url }: { url: string }) =>
@@ -21,7 +20,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['boards follow ideas --as eve@example.org'],
       output,
       names: named,
-      done: (_answer, _given, { named: board }) => stated(`You follow board ${board}.`),
+      done: (_answer, _given, { named: board }) => `Followed board ${board}.`,
     },
     cli,
   )
@@ -33,7 +32,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['boards unfollow ideas --as eve@example.org'],
       output,
       names: named,
-      done: (_answer, _given, { named: board }) => stated(`You do not follow board ${board}.`),
+      done: (_answer, _given, { named: board }) => `Unfollowed board ${board}.`,
     },
     cli,
   )

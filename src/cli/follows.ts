@@ -6,7 +6,6 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import { postNamed } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
-import { stated } from './lib/prompts/dryrun.js'
 
 const columns: Column<Followed>[] = [
   { head: 'NAME', field: 'name', text: (follower) => nameOf(follower), drop: 0 },
@@ -25,7 +24,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['posts follow 12 15 --as eve@example.org', 'posts search scroll -q | feedbackctl posts follow -'],
       output: { columns: [], id: () => '', rows: () => [] },
       names: (call, given) => postNamed(call, given.post_id),
-      done: (_answer, _given, { named }) => stated(`You follow post ${named}.`),
+      done: (_answer, _given, { named }) => `Followed post ${named}.`,
     },
     cli,
   )
@@ -37,7 +36,7 @@ export function register(group: Command, cli: Cli): void {
       examples: ['posts unfollow 12 --as eve@example.org'],
       output: { columns: [], id: () => '', rows: () => [] },
       names: (call, given) => postNamed(call, given.post_id),
-      done: (_answer, _given, { named }) => stated(`You do not follow post ${named}.`),
+      done: (_answer, _given, { named }) => `Unfollowed post ${named}.`,
     },
     cli,
   )
