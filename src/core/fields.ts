@@ -17,6 +17,7 @@ import { valuesIn } from './values.js'
  * - `names`: the noun of what the text names, so that commands accept shorter names for it
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
+ * - `inDays`: a number of days; commands take `7d` and `4w`, too
  * - `condition`: says when or how to change something, not what to
  * - `divided`: a regular expression for what separates the values of a list in flags and query strings (default: a comma)
  * - `steady`: the orders of a list in which no change moves a row, so that its pages have each row once
@@ -43,6 +44,7 @@ interface Property {
   names?: Noun
   early?: boolean
   time?: boolean
+  inDays?: boolean
   condition?: boolean
   steady?: readonly string[]
   divided?: string
@@ -59,6 +61,7 @@ export interface Field {
   names?: Noun
   early?: true
   time?: true
+  inDays?: true
   condition?: true
   steady?: readonly string[]
   divided?: string
@@ -109,6 +112,7 @@ function fieldOf(name: string, property: Property): Field {
     ...(property.names && { names: property.names }),
     ...(property.early && { early: true }),
     ...(property.time && { time: true }),
+    ...(property.inDays && { inDays: true }),
     ...(property.condition && { condition: true }),
     ...(property.steady && { steady: property.steady }),
     ...(property.divided !== undefined && { divided: property.divided }),

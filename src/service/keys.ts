@@ -117,7 +117,7 @@ export const create = operation({
         description: 'Permissions that the key is limited to; you can give only those you have',
       }),
     ),
-    days: Type.Integer({ minimum: 1, maximum: 3650, default: 90, description: 'Days until it expires' }),
+    days: Type.Integer({ minimum: 1, maximum: 3650, default: 90, inDays: true, description: 'Days until it expires' }),
   }),
   output: Type.Object({
     key: Key,

@@ -100,6 +100,7 @@ export const days = Type.Integer({
   minimum: 1,
   maximum: 3650,
   default: 7,
+  inDays: true,
   description: 'For how many days posts and comments count as new, and until the end of the hour',
 })
 

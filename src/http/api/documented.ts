@@ -13,6 +13,7 @@ const OWN = new Set([
   'names',
   'early',
   'time',
+  'inDays',
   'condition',
   'steady',
   'divided',

@@ -66,6 +66,7 @@ export const filterFields = {
     Type.Integer({
       minimum: 1,
       maximum: 3650,
+      inDays: true,
       description:
         'Only posts without a roadmap that were written at least so many days before this hour, and are not hidden as spam; needs roadmap:read',
     }),

@@ -63,8 +63,8 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const presetNote = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
   // Required: an optional value would swallow the positional argument.
-  const type = field.time ? 'time' : field.type
-  const placeholder = { string: 'text', integer: 'n', boolean: '', array: 'list', time: 'time' }[type]
+  const type = field.time ? 'time' : field.inDays ? 'days' : field.type
+  const placeholder = { string: 'text', integer: 'n', boolean: '', array: 'list', time: 'time', days: 'days' }[type]
   const short = flag === 'limit' ? '-L, ' : ''
   const option = new FieldOption(
     `${short}--${flag} <${placeholder}>`,
@@ -73,7 +73,7 @@ function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   )
   if (field.choices) option.words = field.choices.map(String)
   if (field.names) option.noun = field.names
-  if (field.name === 'days') option.argParser((value) => wholeOf(value, 'd') ?? value) // 30, 30d or 4w
+  if (field.inDays) option.argParser((value) => wholeOf(value, 'd') ?? value)
   if (field.name === 'color') option.argParser((value) => value.replace(/^#/, '')) // as style sheets write it
   if (field.type === 'array')
     option.argParser<unknown[] | undefined>((value, before = []) => [
