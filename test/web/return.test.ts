@@ -206,6 +206,19 @@ it('the votes of a post are the same everywhere on its page, in two windows, and
   await expect.poll(() => shown(page)).toEqual([...one, []])
 })
 
+it('a vote of a visitor without a connection is said not to arrive, and leads to the sign-in with one', async () => {
+  const { site, path } = await filled()
+  const { page, context } = await visit({ expected: /ERR_INTERNET_DISCONNECTED/ })
+  await page.goto(site.url + path)
+  await context.setOffline(true)
+  await page.click('.vote button')
+  await page.locator('.notice:text-is("The site cannot be reached. Check your connection, then try again.")').waitFor()
+  expect(new URL(page.url()).pathname).toBe(path)
+  await context.setOffline(false)
+  await page.click('.vote button')
+  await page.locator('#field-password').waitFor()
+})
+
 it('comments, the status and what is unread are the same in two windows, and on the way back', async () => {
   const { site, userId, path, post, comment } = await filled()
   await site.call(roadmaps.create, { name: 'Planned', display: true })

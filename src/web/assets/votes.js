@@ -22,8 +22,13 @@ const voteForms = (root) => root.querySelectorAll(/** @type {'form'} */ ('form.v
 /** @param {SubmitEvent} event */
 async function vote(event) {
   const form = event.target
-  if (!(form instanceof HTMLFormElement) || form.dataset.vote === undefined) return
+  if (!(form instanceof HTMLFormElement) || !form.matches('.vote')) return
+  const isVisitor = form.dataset.vote === undefined
+  if (isVisitor && navigator.onLine) return
   event.preventDefault()
+  // The form of a visitor leads to the sign-in, and without a connection to a page of the browser
+  if (isVisitor)
+    return fetch(location.href, { method: 'HEAD', cache: 'no-store' }).then(() => form.submit(), unreachable)
   const button = form.querySelector('button')
   if (!button || button.ariaBusy === 'true') return
   const before = button.getAttribute('aria-pressed') ?? 'false'
@@ -42,11 +47,13 @@ async function vote(event) {
     if (document.querySelector('[data-live=voters]')) await refresh()
   } catch {
     button.setAttribute('aria-pressed', before)
-    tell(main?.dataset.unreachable)
+    unreachable()
   } finally {
     button.ariaBusy = null
   }
 }
+
+const unreachable = () => tell(main?.dataset.unreachable)
 
 /** @param {HTMLFormElement} voted @param {{ isVoted: boolean, votes: string, count: string }} now */
 function showVote(voted, { isVoted, votes, count: said }) {
