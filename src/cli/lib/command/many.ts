@@ -14,7 +14,7 @@ export async function actOnEach<Out, Row>(
   typed: readonly string[],
 ): Promise<void> {
   const { cli, leaf, view, shape, flags, connect } = invocation
-  const { actOnAll, namesGiven } = await import('./several.js')
+  const { actOnAll, fixesAfter, namesGiven } = await import('./several.js')
   assertSources(given, typed)
   const names = await namesGiven(cli.terminal, typed)
   const { values } = await complete(invocation, given, { isSeveral: true })
@@ -27,6 +27,7 @@ export async function actOnEach<Out, Row>(
     noun: /(\w+)\.\.\./.exec(view.usage)?.[1] ?? field,
     columns: view.output.columns,
     id: view.output.id,
+    fixesFor: fixesAfter(leaf, cli.terminal.args, names),
     question: confirm && (async (name) => confirm(await connect(), await inputFor(name))),
     async act(name) {
       const input = await inputFor(name)

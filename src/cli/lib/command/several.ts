@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline'
+import type { Command } from 'commander'
 import { AppError, serverError } from '../../../core/errors.js'
 import { counted, escaped, printable } from '../../../core/text.js'
 import { formatOf, isStructured, jsonOf, print, type OutputFlags } from '../output/output.js'
@@ -29,6 +30,8 @@ interface Several<Row> {
   /** The question before data is lost; undefined where nothing is, or where the operation will refuse. */
   question?: ((name: string) => Promise<Confirmation | undefined>) | undefined
   act(this: void, name: string): Promise<Outcome<Row>>
+  /** What helps after these errors, one of each code. */
+  fixesFor?(this: void, errors: readonly AppError[]): Promise<readonly string[]>
 }
 
 /** The names, with those that stdin has, one a line, in place of `-`; each once. */
@@ -38,6 +41,16 @@ export async function namesGiven({ stdin }: Terminal, names: readonly string[]):
   const all = names.flatMap((name) => (name === '-' ? typed.filter((line) => line !== '') : [name]))
   return [...new Set(all)]
 }
+
+/** What helps after errors of a command with these names. */
+export const fixesAfter =
+  (leaf: Command, args: readonly string[], names: readonly string[]): NonNullable<Several<never>['fixesFor']> =>
+  async (errors) => {
+    const { fixesOf, fixFor } = await import('../errors/fixes.js')
+    const command = [...(leaf.parent?.parent ? [leaf.parent.name()] : []), leaf.name()]
+    const failed = { command, names, options: leaf.options, fixes: fixesOf(leaf) }
+    return errors.flatMap((error) => fixFor(error, args, failed))
+  }
 
 /** Exit codes from the worst on, and what they mean for the names after it: an unreachable server stops the command. */
 const WORST = [1, 6, 4, 5, 3, 2]
@@ -61,11 +74,13 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
   const { names, noun, act } = several
   const results = resultsOf(terminal, flags, several)
   const failures: number[] = []
+  const errors = new Map<string, AppError>()
   let done = 0
   const fail = (name: string, thrown: unknown) => {
     const error = thrown instanceof AppError ? thrown : serverError(thrown)
     if (error.exit === 130 || (error.exit === 2 && done + failures.length === 0)) throw error // the same for all
     failures.push(error.exit)
+    errors.set(error.code, error)
     sayFailure(terminal, flags, name, error)
   }
   if (names.length === 0) tell(terminal, 'No names were given. Nothing was changed.')
@@ -85,7 +100,12 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
   if (failures.length > 0) {
     process.exitCode = exitOf(failures, done)
     const rest = untried > 0 ? ` ${untried} more were not tried.` : ''
-    if (!isStructured(formatOf(terminal, flags))) tell(terminal, `${failures.length} of ${counted(names.length, noun)} failed.${rest}`) // prettier-ignore
+    if (isStructured(formatOf(terminal, flags))) return
+    tell(terminal, `${failures.length} of ${counted(names.length, noun)} failed.${rest}`)
+    const { dim } = colors(hasColor(terminal, terminal.stderr, flags))
+    const fixes = [...new Set((await several.fixesFor?.([...errors.values()])) ?? [])]
+    for (const [index, fix] of fixes.entries())
+      say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${printable(fix)}`)
   }
 }
 
