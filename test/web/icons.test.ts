@@ -3,7 +3,8 @@ import * as settings from '../../src/service/settings.js'
 import { makeSite } from '../support/site.js'
 
 const SITE = 'https://feedback.example.org/board'
-const IMAGE = `/api/v1/images/${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}-64x48.webp`
+const ID = `${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}`
+const IMAGE = `/api/v1/images/${ID}-64x48.webp`
 
 async function open(siteUrl = SITE) {
   const site = await makeSite('sqlite', { siteUrl, rates: {} })
@@ -37,6 +38,9 @@ it('a site without a logo is installed with its title and the icon of the progra
 
 it('the logo is the icon where this host serves it, and no other host is asked', async () => {
   const { site, head, manifest } = await open()
+  const { userId } = await site.db.selectFrom('users').select('userId').executeTakeFirstOrThrow()
+  const image = { imageId: ID, userId, mediaType: 'image/webp', width: 64, height: 48, bytes: 0, createdAt: site.clock.now.toISOString() } // prettier-ignore
+  await site.db.insertInto('images').values(image).execute()
   await site.call(settings.update, { logo: SITE + IMAGE, accentColor: 'FfEe00' })
   expect(await manifest()).toMatchObject({ theme_color: '#ffee00', icons: [{ src: `/board${IMAGE}`, type: 'image/webp', sizes: '64x48' }, { type: 'image/svg+xml' }] }) // prettier-ignore
   expect(await head()).toContain(`<link rel="icon" href="${SITE}${IMAGE}"/><link rel="apple-touch-icon" href="/board${IMAGE}"/>`) // prettier-ignore
