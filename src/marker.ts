@@ -44,10 +44,16 @@ export function assertDatabaseKept(config: Config): void {
   )
 }
 
+/** The path of the configured SQLite database where there is none yet. */
+export function missingFile(config: Config): string | undefined {
+  const file = fileOf(config)
+  return file === undefined || existsSync(file) ? undefined : file
+}
+
 /** Refuses to look at a SQLite database that does not exist: opening it would make an empty one. */
 export function assertSiteThere(config: Config): void {
-  const file = fileOf(config)
-  if (file === undefined || existsSync(file)) return
+  const file = missingFile(config)
+  if (file === undefined) return
   const key = config.origin('database.url') === 'default' ? 'data.dir' : 'database.url'
   throw new AppError('SITE_NOT_FOUND', `There is no site here: ${file} does not exist.`, {
     why: `${key} is ${redactedUrl(config.get(key) ?? '')}, ${config.origin(key) === 'default' ? 'the default' : `from ${config.origin(key)}`}`,

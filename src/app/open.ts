@@ -3,7 +3,7 @@ import { durationOf, secondsOf } from '../core/durations.js'
 import { isPostgres, openDatabase, type Database } from '../db/connect.js'
 import { readSettings } from '../db/settings.js'
 import type { MailSettings } from '../mail/transport.js'
-import { assertDatabaseKept, assertSiteThere, markSite } from '../marker.js'
+import { assertDatabaseKept, assertSiteThere, markSite, missingFile } from '../marker.js'
 import { hasSecret, lazySecrets } from '../secret.js'
 import type { Context } from '../service/lib/context.js'
 import { assertCurrent, isPrepared, keepBefore, migrateDatabase, prepareSchema, type Migrated } from './schema.js'
@@ -30,6 +30,8 @@ export interface OpenOptions {
   serving?: boolean
   /** Called after an update of the schema that kept the database as it was. */
   onMigrated?: ((done: Migrated) => void) | undefined
+  /** Called with the path of a SQLite database that was made, as there was none. */
+  onCreated?: ((file: string) => void) | undefined
   /** Called after every SQL statement, without its parameters, with the milliseconds that it took. */
   trace?: ((statement: string, ms: number) => void) | undefined
 }
@@ -47,12 +49,14 @@ export async function openApp(
     serving = false,
     version = '',
     onMigrated = () => {},
+    onCreated = () => {},
     trace,
   }: OpenOptions = {},
 ): Promise<App> {
   assertDatabaseKept(config)
   const url = config.get('database.url') ?? ''
   if (!creating) assertSiteThere(config)
+  const made = missingFile(config)
   const tell = (done: Migrated) => void (done.kept !== null && onMigrated(done))
   if (migrating && isPostgres(url)) tell(await migrateDatabase(config, { version }))
   const database = await openDatabase(url, {
@@ -67,6 +71,7 @@ export async function openApp(
       const done = await prepareSchema(db, isPostgres(url) ? undefined : () => keepBefore(config, { version }))
       if (done) tell(done)
     } else await assertCurrent(db)
+    if (made !== undefined) onCreated(made)
     if (serving) markSite(config)
     if (!hasSecret(config)) isBound = (await readSettings(db)).secretFingerprint !== null
   } catch (error) {

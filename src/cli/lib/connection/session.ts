@@ -74,6 +74,10 @@ export function session(terminal: Terminal, program: Command): Cli {
     tell(terminal, `Updated the database to schema ${applied.at(-1)}. "feedbackctl rollback" takes that back.`)
     tell(terminal, `Kept the database as it was: ${kept}`)
   }
+  // A person who mistyped a folder sees that the site is another one. Programs make sites as they like.
+  const onCreated: OpenOptions['onCreated'] = (file) => {
+    if (terminal.stderr.isTTY) tell(terminal, `There was no site here: ${file} is a new one. "feedbackctl setup" creates its owner.`) // prettier-ignore
+  }
   const traceOf = () =>
     program.opts<{ verbose?: boolean }>().verbose
       ? (text: string, ms: number) => say(terminal, `${ms.toFixed(1).padStart(7)} ms  ${printable(text)}`)
@@ -90,7 +94,7 @@ export function session(terminal: Terminal, program: Command): Cli {
         return Promise.all([import('../../../app/call.js'), import('./names.js')]).then(
           async ([{ localCall }, { withNames }]) =>
             withNames(
-              localCall(await open({ creating, glance: glance ? GLANCE_MS : undefined, trace: traceOf() }), {
+              localCall(await open({ creating, glance: glance ? GLANCE_MS : undefined, trace: traceOf(), onCreated }), {
                 ...options,
                 as,
               }),
@@ -133,7 +137,7 @@ export function session(terminal: Terminal, program: Command): Cli {
         import('../../../app/call.js'),
         import('./names.js'),
       ])
-      const app = await open({ creating, trace: traceOf() })
+      const app = await open({ creating, trace: traceOf(), onCreated })
       return localTransaction(app, { as, looks }, (call) => work(withNames(call)))
     },
     async close() {
