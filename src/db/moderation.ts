@@ -206,6 +206,7 @@ export async function putBack(
   await db
     .insertInto('reviews')
     .values({ reviewId, ...item, decidedAt: NEVER, editedAt, isOpen: 1 })
+    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ editedAt, isOpen: 1 })) // decided meanwhile
     .execute()
 }
 
