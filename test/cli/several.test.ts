@@ -57,7 +57,9 @@ describe.each(engines)('several names in one command on %s', (engine) => {
     expect(await roadmapsOf()).toEqual(['planned', 'planned', null, null])
     const none = await run('posts delete 98 99 --yes')
     expect([none.code, none.stdout]).toEqual([3, ''])
-    expect(none.stderr).toMatch(/✗ 98: .*\(POST_NOT_FOUND\)\n✗ 99: .*\n2 of 2 posts failed\.\n  fix   feedbackctl posts list\n$/)
+    expect(none.stderr).toMatch(
+      /✗ 98: .*\(POST_NOT_FOUND\)\n✗ 99: .*\n2 of 2 posts failed\.\n  fix   feedbackctl posts list\n$/,
+    )
     const wrong = await run('boards update ideas other --color red')
     expect([wrong.code, wrong.stderr.match(/✗/g)]).toEqual([2, ['✗']])
   })
