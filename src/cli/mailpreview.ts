@@ -6,6 +6,7 @@ import { printableLines, quoted } from '../core/text.js'
 import { letters, sampleLetter, type LetterName } from '../service/lib/mailings.js'
 import { newsMails, sampleNews, type NewsName } from '../service/lib/samplenews.js'
 import * as settings from '../service/settings.js'
+import * as users from '../service/users.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { formatOf, print, type OutputFlags } from './lib/output/output.js'
@@ -36,6 +37,7 @@ interface Template {
 }
 
 interface Flags extends OutputFlags {
+  as?: string
   language?: string
   html?: boolean
   text?: boolean
@@ -69,15 +71,20 @@ export function registerPreview(group: Command, cli: Cli): void {
         'mail preview invitation --language de',
         'mail preview reset --html > reset.html',
         'mail preview digest --posts 80',
+        'mail preview status --as ada@example.org',
       ],
       notes: [
-        'The link in it does not work, and the name is made up. The title and the address are those of the site.',
+        'The link in it does not work, and the name is made up unless you give a user. The title and the address are those of the site.',
       ],
     },
   )
     .description('Show a mail with sample data; without a template, list the templates')
     .argument('[template]', templates.map(({ name }) => name).join(', '))
-    .option('--language <code>', `language of the mail (${LANGUAGES.join(', ')}; default: that of the site)`)
+    .option('--as <user>', 'with the name and in the language of this user')
+    .option(
+      '--language <code>',
+      `language of the mail (${LANGUAGES.join(', ')}; default: that of the user or the site)`,
+    )
     .option('--posts <n>', 'how many posts a digest is about (default: 5)')
     .option('--text', 'print only the text')
     .option('--html', 'print only the HTML')
@@ -97,8 +104,10 @@ export function registerPreview(group: Command, cli: Cli): void {
       const posts = Number(flags.posts ?? 5)
       if (!Number.isInteger(posts) || posts < 1 || posts > MOST_POSTS)
         throw new AppError('USAGE', `--posts must be a number from 1 to ${MOST_POSTS}.`)
-      const { language: itsOwn, ...sample } = await siteOf(cli)
-      const language = requested ?? itsOwn
+      const { language: itsOwn, ...look } = await siteOf(cli)
+      const receiver = flags.as === undefined ? undefined : await receiverOf(cli, flags.as)
+      const language = requested ?? receiver?.language ?? itsOwn
+      const sample = { ...look, name: receiver?.name ?? 'Ada Lovelace' }
       const previewOf = async (name: TemplateName): Promise<Preview> => ({
         template: name,
         language,
@@ -132,7 +141,7 @@ function templateOf(given: string): TemplateName {
 }
 
 /** The address, the language and the look of the site: the usual one where there is no site yet, or no database. */
-async function siteOf(cli: Cli): Promise<Parameters<typeof sampleLetter>[1]> {
+async function siteOf(cli: Cli): Promise<Omit<Parameters<typeof sampleLetter>[1], 'name'>> {
   const config = await cli.config()
   assertLocal(config, 'mail preview')
   const siteUrl = (config.get('site.url') ?? '').replace(/\/+$/, '')
@@ -145,6 +154,12 @@ async function siteOf(cli: Cli): Promise<Parameters<typeof sampleLetter>[1]> {
       return { siteUrl, language, look: { title: 'Feedback', logo: null, accentColor: null } }
     throw error
   }
+}
+
+/** The user to whom a mail is previewed. */
+async function receiverOf(cli: Cli, given: string): Promise<{ name: string; language?: string }> {
+  const call = await cli.connect()
+  return (await call(users.show, { user: given })).user
 }
 
 /** In a pipe it is the mail as it is sent. */

@@ -61,6 +61,17 @@ it('mail preview is in the language of the site unless another is asked for', as
   })
 })
 
+it('mail preview is to a user, in their language, where one is named', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('users create eve@example.org --name Eve --language de --no-invite')
+  const preview = async (flags: string) => machine.run(`mail preview status --text ${flags}`)
+  expect((await preview('--as eve@example.org')).stdout).toContain('Hallo Eve,')
+  expect((await preview('--as eve@example.org --language en')).stdout).toContain('Hello Eve,')
+  expect(await preview('--as nobody@example.org')).toMatchObject({ code: 3, stderr: expect.stringContaining('USER_NOT_FOUND') }) // prettier-ignore
+  expect((await machine.run('events list --json')).stdout).not.toContain('mail.')
+})
+
 it('mail preview needs no site, and refuses what it does not know', async () => {
   const { run } = await makeMachine('sqlite')
   expect((await run('mail preview reset -o table')).stdout).toMatch(/SUBJECT +Feedback – /)

@@ -44,10 +44,10 @@ export const letters = Object.entries(LETTERS).map(([name, { to }]) => ({ name: 
 /** A mail as it would be written now, to nobody, with a link that does not work. */
 export async function sampleLetter(
   letter: LetterName,
-  { siteUrl, look, language }: { siteUrl: string; look: Look; language: string },
+  { siteUrl, look, language, name }: { siteUrl: string; look: Look; language: string; name: string },
 ): Promise<{ subject: string; text: string; html: string }> {
   const { mailOf } = await import('../../mail/templates.js')
-  return mailOf(letter, { look, name: 'Ada Lovelace', link: linkOf(siteUrl, letter, 'EXAMPLE'), language })
+  return mailOf(letter, { look, name, link: linkOf(siteUrl, letter, 'EXAMPLE'), language })
 }
 
 const linkOf = (siteUrl: string, letter: LetterName, token: string): string =>

@@ -25,15 +25,15 @@ const HAS_NO_TEXT: readonly NotificationKind[] = ['merged', 'post']
 
 /** A mail about news as it would be written now, to nobody. A digest is about so many posts. */
 export async function sampleNews(
-  name: NewsName,
-  { siteUrl, look, language, posts: count }: { siteUrl: string; look: Look; language: string; posts: number },
+  template: NewsName,
+  { siteUrl, look, language, name, posts: count }: { siteUrl: string; look: Look; language: string; name: string; posts: number }, // prettier-ignore
 ): Promise<{ subject: string; text: string; html: string }> {
   const { notificationMail } = await import('../../mail/notificationmail.js')
   const { MOST_POSTS } = await import('./notificationmails.js')
-  const isDigest = name === 'digest'
+  const isDigest = template === 'digest'
   const all = isDigest ? count : 1
   const posts = Array.from({ length: Math.min(all, MOST_POSTS) }, (_, index) => {
-    const kind = isDigest ? (KINDS[index % KINDS.length] ?? 'status') : name
+    const kind = isDigest ? (KINDS[index % KINDS.length] ?? 'status') : template
     const number = all - index
     const title = TITLES[index % TITLES.length] ?? ''
     const link = `${siteUrl}/posts/example-${number}`
@@ -49,7 +49,7 @@ export async function sampleNews(
   return notificationMail({
     look,
     language,
-    name: 'Ada Lovelace',
+    name,
     isDigest,
     posts,
     left: all - posts.length,
