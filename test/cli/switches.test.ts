@@ -16,6 +16,9 @@ describe.each(engines)('a value after a switch on %s', (engine) => {
     for (const [args, message, fix] of [
       ['boards update ideas --private no', '--private must be true or false; "no" is not.', 'boards update ideas --no-private'], // prettier-ignore
       ['boards update ideas --private off --json=1', '--private must be true or false; "off" is not.', 'boards update ideas --no-private --json=1'], // prettier-ignore
+      ['boards update ideas --private=no', '--private must be true or false; "no" is not.', 'boards update ideas --no-private'], // prettier-ignore
+      ['boards update ideas --private=ON -q', '--private must be true or false; "ON" is not.', 'boards update ideas --private -q'], // prettier-ignore
+      ['boards update ideas --private=maybe', '--private must be true or false; "maybe" is not.', 'boards update --help'], // prettier-ignore
       ['boards update ideas --private Yes', '--private must be true or false; "Yes" is not.', 'boards update ideas --private'], // prettier-ignore
       [
         'boards update ideas --private maybe',

@@ -32,6 +32,7 @@ export function assertNoSwitchValues(program: Command, args: readonly string[]):
       continue
     }
     const { option, hasValue } = optionOf(command, arg)
+    if (option && hasValue && isSwitchOfField(option)) assertTruth(args, index)
     if (!option || hasValue) continue
     const after = index + 1 < end ? args[index + 1] : undefined
     const takes = option.required || (option.optional && after?.startsWith('-') === false)
@@ -82,6 +83,18 @@ function refused(command: Command, option: Option, place: Place): Mistyped {
       ? `${flag} must be true or false; ${shown} is not.`
       : `${flag} takes no value, and ${shown} follows it.`,
     isTruthWord(after) ? withValue(command, option, place) : withArgument(command, option, place),
+  )
+}
+
+/** Refuses `--private=no`, with the switch that was meant. */
+function assertTruth(args: readonly string[], index: number): void {
+  const [flag = '', ...rest] = args[index]?.split('=') ?? []
+  const value = rest.join('=')
+  if (['true', 'false'].includes(value)) return
+  const isTrue = TRUE_WORDS.includes(value.toLowerCase())
+  throw new Mistyped(
+    `${flag} must be true or false; ${JSON.stringify(value.slice(0, 100))} is not.`,
+    isTruthWord(value) ? args.with(index, isTrue ? flag : flag.replace('--', '--no-')) : undefined,
   )
 }
 
