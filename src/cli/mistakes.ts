@@ -7,6 +7,7 @@ import { isLocal, visibleCommands } from './lib/flags/helptext.js'
 import { missingArguments } from './lib/flags/missing.js'
 import { FALSE_WORDS } from './lib/flags/switchvalues.js'
 import { canPrompt, COLOR_WORDS, type Terminal } from './lib/terminal/terminal.js'
+import { withValue } from './lib/texts/commandline.js'
 import { Mistyped } from './lib/texts/mistyped.js'
 import { branches } from './tree.js'
 
@@ -127,9 +128,14 @@ export function usageError(error: unknown, { terminal, flags, program, branch, l
       const [name] = found(/(?:for argument '|^error: option '(?:-\w, )?)([^' ]+)/)
       if (name === undefined || words === '') break
       const meant = likely(value, words.split(', '))
+      const option = [...program.options, ...(leaf?.options ?? [])].find(({ long }) => long === name)
       return new Mistyped(
         `${name.startsWith('-') ? name : `<${name}>`} must be one of ${words}; ${quoted(value)} is not.${didYouMean(meant)}`,
-        meant === undefined ? undefined : args.map((arg) => (arg === value ? meant : arg.endsWith(`=${value}`) ? arg.slice(0, -value.length) + meant : arg)), // prettier-ignore
+        meant === undefined
+          ? undefined
+          : option
+            ? withValue(args, option, [value, meant])
+            : withWords(args, [value], [meant]),
       )
     }
     case 'commander.excessArguments': {
@@ -147,11 +153,24 @@ export function usageError(error: unknown, { terminal, flags, program, branch, l
       const mistake = branch ? undefined : unknownWord(program.args, args)
       if (mistake) return mistake
       if (!word.startsWith('--color')) return unknownOption(leaf ?? branch ?? program, word, args)
-      return new AppError('USAGE', `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}.`)
+      return wrongColor(word, args)
     }
   }
   const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
   return new AppError('USAGE', `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?)]$/.test(text) ? '' : '.'}`)
+}
+
+/** A value of --color that says no time for colour. A board has a colour by the same name. */
+function wrongColor(word: string, args: readonly string[]): AppError {
+  const must = `--color must be ${COLOR_WORDS.slice(0, -1).join(', ')} or ${COLOR_WORDS.at(-1)}`
+  const [, given] = word.split('=')
+  const value = given ?? args[args.indexOf(word) + 1]
+  const meant = value === undefined ? undefined : likely(value, COLOR_WORDS)
+  if (value === undefined || meant === undefined) return new AppError('USAGE', `${must}.`)
+  return new Mistyped(
+    `${must}; ${quoted(value)} is not.${didYouMean(meant)}`,
+    withValue(args, { long: '--color' }, [value, meant]),
+  )
 }
 
 /** The command with its words as one name or title. Undefined where they may be anything else. */

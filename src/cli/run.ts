@@ -42,16 +42,17 @@ export async function run(terminal: Terminal): Promise<void> {
     if (error instanceof CommanderError && error.exitCode === 0) return
     if (error instanceof NothingToDo) return tell(terminal, error.message)
     const flags = program.opts()
+    const { args } = program
+    const leaf = running ?? leafOf(program, args)
     const failed = {
       flags,
       ...(await placesOf(cli, error)),
       command: namesIn(program, program.args),
       names: running?.args ?? [],
-      options: running?.options ?? [],
+      options: leaf?.options ?? [],
       fixes: running ? fixesOf(running) : {},
     }
-    const { args } = program
-    const typed = { terminal, flags, program, branch: branchOf(program, args), leaf: leafOf(program, args) }
+    const typed = { terminal, flags, program, branch: branchOf(program, args), leaf }
     process.exitCode = report(terminal, failed, usageError(error, typed) ?? error)
   } finally {
     await cli.close()

@@ -248,14 +248,12 @@ function issueOf({ properties }: CompiledSchema, keyword: string, field: string,
   }
 }
 
-/** The choice that was probably meant. */
-const guessed = (value: unknown, { enum: choices = [] }: Property): string =>
-  typeof value === 'string'
-    ? guess(
-        value,
-        choices.filter((choice) => typeof choice === 'string'),
-      )
-    : ''
+/** The choice that was probably meant, of a list in place of the first item that is none. */
+function guessed(value: unknown, { enum: own, items }: Property): string {
+  const choices = (own ?? items?.enum ?? []).filter((choice) => typeof choice === 'string')
+  const wrong = [value].flat().find((item) => typeof item === 'string' && !choices.includes(item))
+  return typeof wrong === 'string' ? guess(wrong, choices) : ''
+}
 
 function unknownField({ properties }: CompiledSchema, field: string): Issue {
   const known = Object.keys(properties)

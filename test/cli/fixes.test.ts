@@ -99,6 +99,10 @@ describe('a fix', () => {
       ['users edit 1', 'Unknown command "users edit". Did you mean "update"? "users" has: ', 'users update 1'],
       ['posts list -o jsn', '--output must be one of table, wide, json', 'posts list -o json'],
       ['posts list --output=jsn', '--output must be one of table, wide, json', 'posts list --output=json'],
+      ['posts list --query jsn -ojsn', '--output must be one of table, wide, json', 'posts list --query jsn -ojson'],
+      ['boards list --sort newst', '--sort must be one of newest, oldest; "newst" is not. Did you mean "newest"?', 'boards list --sort newest'], // prettier-ignore
+      ['posts list --color alwys', '--color must be auto, always or never; "alwys" is not. Did you mean "always"?', 'posts list --color always'], // prettier-ignore
+      ['posts list --color=nver', '--color must be auto, always or never; "nver" is not. Did you mean "never"?', 'posts list --color=never'], // prettier-ignore
       ['hlep posts', 'Unknown command "hlep". Did you mean "help"?', 'help posts'],
       ['version', 'Unknown command "version". Did you mean "--version"?', '--version'],
       ['list boards --all', 'Unknown command "list". Did you mean "boards list"?', 'boards list --all'],
@@ -136,6 +140,22 @@ describe('a fix', () => {
     ] as const) {
       const { code, stdout, stderr } = await run(args)
       expect([args, code, stdout, stderr.startsWith(`✗ ${said}`) || stderr]).toEqual([args, 2, '', true])
+      expect([args, stderr]).toEqual([args, expect.stringContaining(`\n  fix   feedbackctl ${fix}\n`)])
+    }
+  })
+
+  it('is the command with the choice that was meant, of a list too', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    for (const [args, said, fix] of [
+      ['posts list --query newst --sort newst', '--sort must be one of "newest", "oldest"', 'posts list --query newst --sort newest'], // prettier-ignore
+      ['posts list --sort=newst', '--sort must be one of "newest", "oldest"', 'posts list --sort=newest'],
+      ['roadmaps list --visibility private,publc', '--visibility must be a list whose items are one of "public", "private"; ["private","publc"] is not. Did you mean "public"?', 'roadmaps list --visibility private,public'], // prettier-ignore
+      ['boards list --visibility publc', '["publc"] is not. Did you mean "public"?', 'boards list --visibility public'],
+      ['posts list --sort newst --limit 0', 'Did you mean "newest"?', 'posts list --help'],
+    ] as const) {
+      const { code, stderr } = await machine.run(args)
+      expect([args, code, stderr]).toEqual([args, 2, expect.stringContaining(said)])
       expect([args, stderr]).toEqual([args, expect.stringContaining(`\n  fix   feedbackctl ${fix}\n`)])
     }
   })

@@ -1,8 +1,9 @@
 import type { Command, Option } from 'commander'
 import type { AppError, ErrorCode } from '../../../core/errors.js'
+import { likely } from '../../../core/guesses.js'
 import { LISTS_OF_UNKNOWN } from '../../../core/nouns.js'
 import { FieldOption } from '../flags/options.js'
-import { commandLine, connectionOptions } from '../texts/commandline.js'
+import { commandLine, connectionOptions, withValue } from '../texts/commandline.js'
 import { Mistyped } from '../texts/mistyped.js'
 import { usualFixes } from './usualfixes.js'
 
@@ -38,8 +39,29 @@ export function fixFor(error: AppError, args: readonly string[], failed: Failed)
   const run = (...commands: readonly string[]) =>
     commands.map((words) => commandLine([...words.split(' '), ...connectionOptions(args)], secrets))
   if (error instanceof Mistyped && error.corrected) return [commandLine(error.corrected, secrets)]
+  const chosen = withChoice(error, args, options)
+  if (chosen) return [commandLine(chosen, secrets)]
   const ownFixes = fixes[error.code]
   if (ownFixes) return run(...ownFixes)
   if (error.unknown !== undefined) return run(`${LISTS_OF_UNKNOWN[error.unknown]} list`)
   return usualFixes({ error, args, server, contexts, command, names, secrets })[error.code]
+}
+
+/** The command with the choice that was probably meant, where nothing else is wrong. */
+function withChoice(
+  { errors = [] }: AppError,
+  args: readonly string[],
+  options: readonly Option[],
+): string[] | undefined {
+  const [issue, ...others] = errors
+  if (issue === undefined || others.length > 0) return undefined
+  for (const option of options) {
+    if (!(option instanceof FieldOption) || option.field !== issue.field) continue
+    const { words = [] } = option
+    const wrong = [issue.value].flat().find((value) => typeof value === 'string' && !words.includes(value))
+    const meant = typeof wrong === 'string' ? likely(wrong, words) : undefined
+    const corrected = meant === undefined ? undefined : withValue(args, option, [wrong as string, meant])
+    if (corrected) return corrected
+  }
+  return undefined
 }

@@ -97,7 +97,9 @@ function sortOption(field: Field, preset: unknown): FieldOption {
   sort.argParser((text) => {
     const direction = ORDERS.get(text.trim().toLowerCase())
     if (direction !== undefined) return direction
-    throw new AppError('USAGE', `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.${guess(text, [...ORDERS.keys()])}`) // prettier-ignore
+    const said = `--sort must be one of ${words}; ${JSON.stringify(text.slice(0, 100))} is not.${guess(text, [...ORDERS.keys()])}`
+    const issue = { code: 'UNKNOWN_CHOICE', message: said, field: field.name, rule: `one of ${words}`, value: text }
+    throw new AppError('USAGE', said, { errors: [issue] })
   })
   return sort
 }

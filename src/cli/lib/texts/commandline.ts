@@ -30,6 +30,33 @@ export function optionValue(args: readonly string[], option: string): string | u
 export const withoutOption = (args: readonly string[], option: string): string[] =>
   args.filter((arg, index) => arg !== option && args[index - 1] !== option && !arg.startsWith(`${option}=`))
 
+/**
+ * The arguments with another value of an option, which may be one of a list: `--sort newest` for `--sort newst`.
+ * Undefined where the option has no such value.
+ */
+export function withValue(
+  args: readonly string[],
+  { long = '', short = '' }: { long?: string | undefined; short?: string | undefined },
+  [from, to]: readonly [from: string, to: string],
+): string[] | undefined {
+  const corrected = (text: string) =>
+    text
+      .split(',')
+      .map((item) => (item === from ? to : item))
+      .join(',')
+  const end = args.includes('--') ? args.indexOf('--') : args.length
+  const changed = args.map((arg, index) => {
+    const before = args[index - 1] ?? ''
+    const [, flag = '', value = ''] = /^(--[^=]+=|-\w=?)(.*)$/s.exec(arg) ?? []
+    if (index >= end) return arg
+    if (before !== '' && [long, short].includes(before)) return corrected(arg)
+    return (long !== '' && flag === `${long}=`) || (short !== '' && flag.replace('=', '') === short)
+      ? flag + corrected(value)
+      : arg
+  })
+  return changed.some((arg, index) => arg !== args[index]) ? changed : undefined
+}
+
 /** The arguments with more options, inserted before `--` if there is one. */
 export function withOptions(args: readonly string[], ...options: string[]): string[] {
   const end = args.indexOf('--')
