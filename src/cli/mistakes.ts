@@ -33,6 +33,7 @@ const OTHER_VERBS: ReadonlyMap<string, string> = new Map([
   ...['edit', 'set', 'change', 'modify'].map((word) => [word, 'update'] as const),
   ...['get', 'view', 'info', 'describe'].map((word) => [word, 'show'] as const),
   ['find', 'search'],
+  ['ls', 'list'],
 ])
 
 /** Options that other programs have, and what this one has. */
@@ -82,7 +83,8 @@ export function unknownVerb(branch: Command, word: string, typed: readonly strin
   const name = pathOf(branch)
   const verbs = visibleCommands(branch).map((each) => each.name())
   const other = OTHER_VERBS.get(word) ?? ''
-  const meant = verbs.includes(other) ? other : likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())]) // prettier-ignore
+  const usual = branch.commands.find((each) => each.name() === other || each.aliases().includes(other))
+  const meant = usual?.name() ?? likely(word, [...verbs, ...branch.commands.flatMap((each) => each.aliases())])
   return new Mistyped(
     `Unknown command "${name} ${word}".${didYouMean(meant)} "${name}" has: ${verbs.join(', ')}.`,
     meant === undefined ? undefined : withWords(typed, [word], [meant]),

@@ -96,6 +96,10 @@ describe('a fix', () => {
         'Unknown command "posts remove". Did you mean "delete"? "posts" has: ',
         'posts delete 9999',
       ],
+      ['keys remove ci', 'Unknown command "keys remove". Did you mean "revoke"? "keys" has: ', 'keys revoke ci'],
+      ['sessions del x', 'Unknown command "sessions del". Did you mean "end"? "sessions" has: ', 'sessions end x'],
+      ['mail suppressed del x', 'Unknown command "mail suppressed del". Did you mean "remove"?', 'mail suppressed remove x'], // prettier-ignore
+      ['backup ls', 'Unknown command "backup ls". Did you mean "list"? "backup" has: ', 'backup list'],
       ['users edit 1', 'Unknown command "users edit". Did you mean "update"? "users" has: ', 'users update 1'],
       ['posts list -o jsn', '--output must be one of table, wide, json', 'posts list -o json'],
       ['posts list --output=jsn', '--output must be one of table, wide, json', 'posts list --output=json'],
