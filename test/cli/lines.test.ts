@@ -74,7 +74,9 @@ describe.each(engines)('lines to create on %s', (engine) => {
     ])
     const none = await run('posts create -', { stdin: `${'x'.repeat(101)}\n${'y'.repeat(101)}\n` })
     expect([none.code, none.stdout]).toEqual([2, ''])
-    expect(none.stderr).toMatch(/✗ line 1, "x+": title must be .*\n✗ line 2, .*\n2 of 2 posts failed\.\n$/)
+    expect(none.stderr).toMatch(
+      /✗ line 1, "x+": title must be .*\n✗ line 2, .*\n2 of 2 posts failed\.\n  fix   feedbackctl posts create --help\n$/,
+    )
     const tried = await run('posts create - --dry-run', { stdin: 'A\nB\n' })
     expect([tried.code, tried.stderr]).toEqual([0, 'Would create 2 posts.\n'])
     expect(await posts()).toHaveLength(2)

@@ -109,6 +109,23 @@ it('several users are changed, and get and lose a role, in one command', async (
     expect((await run(wrong)).code).toBe(2)
 })
 
+it('what is wrong for all names is said once, and lines that fail have a fix', async () => {
+  const { run } = (await filled('sqlite')).machine
+  for (const [args, stdin, code, message, list] of [
+    ['roles assign nope a b', '', 'INVALID_ROLE_ID', 'Role "nope" not found. Give its id, or its name.', 'roles'],
+    ['roles unassign nope a b', '', 'INVALID_ROLE_ID', 'Role "nope" not found. Give its id, or its name.', 'roles'],
+    ['posts update 1 2 --roadmap nope', '', 'VALIDATION_ERROR', '--roadmap must be the id or url of a roadmap; "nope" is not.', 'roadmaps'], // prettier-ignore
+    ['posts create - --board nope --body x', 'a\nb\n', 'VALIDATION_ERROR', '--board must be the id or url of a board; "nope" is not.', 'boards'], // prettier-ignore
+  ] as const)
+    expect([args, await run(args, { stdin })]).toEqual([
+      args,
+      { code: 3, stdout: '', stderr: `✗ ${message}\n  fix   feedbackctl ${list} list\n  code  ${code} (exit 3)\n` },
+    ])
+  const lines = await run('posts create - --body x', { stdin: 'title,board\na,nope\nb,nope\n' })
+  expect([lines.code, lines.stderr.match(/^✗ line/gm)?.length]).toEqual([3, 2])
+  expect(lines.stderr).toContain('2 of 2 posts failed.\n  fix   feedbackctl boards list\n')
+})
+
 it('several things are followed, reported, answered and taken off a list in one command', async () => {
   const { run } = (await filled('sqlite')).machine
   await run("boards create 'Bugs'")

@@ -12,7 +12,7 @@ import { readsStdin } from '../prompts/inputs.js'
 import { counter } from '../terminal/progress.js'
 import { colors, hasColor, say, tell, type Terminal } from '../terminal/terminal.js'
 import type { CreateGroup } from './linegroups.js'
-import { exitOf, resultsOf, type Flags } from './several.js'
+import { exitOf, resultsOf, sayFixes, type FixesFor, type Flags } from './several.js'
 import type { View } from './view.js'
 
 /** Lines that are created in one transaction, and whose answers are held in memory. */
@@ -33,6 +33,7 @@ interface CreateLines<In, Out, Row> {
   /** Reads the files that flags name. */
   complete(this: void, given: Values): Promise<Values>
   create: CreateGroup<Row>
+  fixesFor: FixesFor
 }
 
 /** Creates what stdin lists, in its order. What fails is said, and the rest is created. */
@@ -46,6 +47,7 @@ export async function createLines<In, Out, Row>(
   const forAll = await valuesForAll(creation)
   const results = resultsOf(terminal, flags, view.output)
   const failures: number[] = []
+  const errors = new Map<string, AppError>()
   const count = { created: 0, there: 0, tried: 0 }
   const isForPrograms = isStructured(formatOf(terminal, flags))
   const progress = counter(terminal, !isForPrograms)
@@ -56,8 +58,9 @@ export async function createLines<In, Out, Row>(
       count.tried += 1
       if ('error' in result) {
         progress.end()
-        if (count.tried === 1 && isOfAll(result.error)) throw result.error
+        if (count.tried === 1 && isOfAll(result, forAll)) throw result.error
         failures.push(result.error.exit)
+        errors.set(`${result.error.code} ${result.error.unknown}`, result.error)
         sayFailure(terminal, flags, result, options)
         if (result.ends) stopped = result.line
         continue
@@ -75,6 +78,7 @@ export async function createLines<In, Out, Row>(
   if (!isForPrograms && !(flags.quiet && failures.length === 0)) {
     for (const sentence of summary(flags, noun, count, failures.length)) tell(terminal, sentence)
     if (stopped) tell(terminal, `The lines after ${stopped.number} were not tried.`)
+    if (failures.length > 0) sayFixes(terminal, flags, await creation.fixesFor([...errors.values()]))
   }
   if (sendsMail && !flags.dryRun) await (await import('../connection/delivery.js')).deliverLocally(cli)
 }
@@ -102,8 +106,17 @@ function summary(
   ]
 }
 
-/** Whether every line would fail the same way: the caller lacks the permission, or the account of --as does not exist. */
-const isOfAll = ({ exit, code }: AppError): boolean => exit === 4 || code === 'USER_NOT_FOUND'
+/**
+ * Whether every line would fail the same way: the caller lacks the permission, the account of --as does not exist, or a
+ * flag names what does not exist.
+ */
+function isOfAll({ error, line }: { error: AppError; line: Line }, forAll: Values): boolean {
+  const { exit, code, unknown, errors = [] } = error
+  const isOfFlag = (field: string) => Object.hasOwn(forAll, field) && !Object.hasOwn(line.values, field)
+  return (
+    exit === 4 || code === 'USER_NOT_FOUND' || (unknown !== undefined && errors.every(({ field }) => isOfFlag(field)))
+  )
+}
 
 async function* inGroups(lines: AsyncIterable<Line>): AsyncGenerator<Line[]> {
   let group: Line[] = []

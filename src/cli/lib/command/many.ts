@@ -53,8 +53,9 @@ export async function createEach<Out, Row>(
   noun: string,
   given: Values,
 ): Promise<void> {
-  const { cli, view, shape, flags } = invocation
+  const { cli, leaf, view, shape, flags } = invocation
   const { createLines } = await import('./createlines.js')
+  const { fixesAfter } = await import('./several.js')
   await createLines(cli, flags, {
     noun,
     main: shape.main,
@@ -64,6 +65,7 @@ export async function createEach<Out, Row>(
     columns: shape.columns,
     complete: async (forAll) => (await complete(invocation, forAll, { isSeveral: true })).values,
     create: await groupsOf(invocation),
+    fixesFor: fixesAfter(leaf, cli.terminal.args, ['-']),
   })
 }
 

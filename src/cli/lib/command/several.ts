@@ -20,6 +20,8 @@ export interface Outcome<Row> {
   said: string | undefined
 }
 
+export type FixesFor = (this: void, errors: readonly AppError[]) => Promise<readonly string[]>
+
 interface Several<Row> {
   names: readonly string[]
   /** Verb and noun for messages: `delete`, `post`. */
@@ -30,8 +32,8 @@ interface Several<Row> {
   /** The question before data is lost; undefined where nothing is, or where the operation will refuse. */
   question?: ((name: string) => Promise<Confirmation | undefined>) | undefined
   act(this: void, name: string): Promise<Outcome<Row>>
-  /** What helps after these errors, one of each code. */
-  fixesFor?(this: void, errors: readonly AppError[]): Promise<readonly string[]>
+  /** What helps after these errors, one of each kind. */
+  fixesFor?: FixesFor
 }
 
 /** The names, with those that stdin has, one a line, in place of `-`; each once. */
@@ -44,7 +46,7 @@ export async function namesGiven({ stdin }: Terminal, names: readonly string[]):
 
 /** What helps after errors of a command with these names. */
 export const fixesAfter =
-  (leaf: Command, args: readonly string[], names: readonly string[]): NonNullable<Several<never>['fixesFor']> =>
+  (leaf: Command, args: readonly string[], names: readonly string[]): FixesFor =>
   async (errors) => {
     const { fixesOf, fixFor } = await import('../errors/fixes.js')
     const command = [...(leaf.parent?.parent ? [leaf.parent.name()] : []), leaf.name()]
@@ -78,9 +80,9 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
   let done = 0
   const fail = (name: string, thrown: unknown) => {
     const error = thrown instanceof AppError ? thrown : serverError(thrown)
-    if (error.exit === 130 || (error.exit === 2 && done + failures.length === 0)) throw error // the same for all
+    if (error.exit === 130 || (done + failures.length === 0 && isOfAll(error, name, noun))) throw error
     failures.push(error.exit)
-    errors.set(error.code, error)
+    errors.set(`${error.code} ${error.unknown}`, error)
     sayFailure(terminal, flags, name, error)
   }
   if (names.length === 0) tell(terminal, 'No names were given. Nothing was changed.')
@@ -102,11 +104,21 @@ export async function actOnAll<Row>(terminal: Terminal, flags: Flags, several: S
     const rest = untried > 0 ? ` ${untried} more were not tried.` : ''
     if (isStructured(formatOf(terminal, flags))) return
     tell(terminal, `${failures.length} of ${counted(names.length, noun)} failed.${rest}`)
-    const { dim } = colors(hasColor(terminal, terminal.stderr, flags))
-    const fixes = [...new Set((await several.fixesFor?.([...errors.values()])) ?? [])]
-    for (const [index, fix] of fixes.entries())
-      say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${printable(fix)}`)
+    sayFixes(terminal, flags, (await several.fixesFor?.([...errors.values()])) ?? [])
   }
+}
+
+/** Whether every name would fail the same way: an option is wrong, or names what does not exist, or the role does not. */
+function isOfAll({ exit, code, unknown, errors = [] }: AppError, name: string, noun: string): boolean {
+  if (exit === 2 || code === 'INVALID_ROLE_ID' || (code === 'ROLE_NOT_FOUND' && noun !== 'role')) return true
+  return unknown !== undefined && errors.every(({ value }) => value !== name)
+}
+
+/** Says what helps, each once. */
+export function sayFixes(terminal: Terminal, flags: Flags, fixes: readonly string[]): void {
+  const { dim } = colors(hasColor(terminal, terminal.stderr, flags))
+  for (const [index, fix] of [...new Set(fixes)].entries())
+    say(terminal, `  ${index === 0 ? dim('fix') : '   '}   ${printable(fix)}`)
 }
 
 /** The names whose loss was confirmed, with one question for all of them. Says which of them cannot be found. */
