@@ -184,11 +184,9 @@ export function register(group: Command, cli: Cli): void {
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
       input: { hidden: ['name'] },
       done: ({ user }) =>
-        stated(
-          user.language === undefined
-            ? 'Pages are in the language that the browser asks for.'
-            : `The language is now "${user.language}".`,
-        ),
+        user.language === undefined
+          ? 'Set the language to that of the browser.'
+          : `Set the language to "${user.language}".`,
     },
     cli,
   )

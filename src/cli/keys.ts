@@ -86,7 +86,7 @@ export function register(group: Command, cli: Cli): void {
         'keys create ci --as bot@example.org',
       ],
       output: { columns: created, id: (key) => key.token, rows: ({ key, token }) => [{ ...key, token }] },
-      done: ({ key }) => `Created key "${printable(key.name)}". It is shown only now, so store it.`,
+      done: ({ key }) => `Created key "${printable(key.name)}".\nIt is shown only now, so store it.`,
     },
     cli,
   )

@@ -3,7 +3,6 @@ import { renderUnicodeCompact } from 'uqr'
 import * as totp from '../service/totp.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
-import { stated } from './lib/prompts/dryrun.js'
 
 const recoveryCodes = {
   columns: [{ head: 'RECOVERY CODE', text: (code: string) => code, drop: 0, whole: true }],
@@ -53,9 +52,7 @@ export function register(group: Command, cli: Cli): void {
         rows: (answer) => [answer],
       },
       done: ({ uri }) =>
-        stated(
-          `${cli.terminal.stderr.isTTY ? `${renderUnicodeCompact(uri)}\n` : ''}Give the secret to an authenticator app. Then run "feedbackctl totp enable CODE".`,
-        ),
+        `Made a secret for a second factor.\n${cli.terminal.stderr.isTTY ? `${renderUnicodeCompact(uri)}\n` : ''}Give it to an authenticator app. Then run "feedbackctl totp enable CODE".`,
     },
     cli,
   )

@@ -280,6 +280,10 @@ describe('words', () => {
       ],
       ['boards create Ideas --dry-run', 'Would create board "Ideas" (ideas).\n'],
       ['posts delete 1 --dry-run', 'Would delete post #1 "Dark". This also deletes 1 vote.\n'],
+      ['account language de --dry-run', 'Would set the language to "de".\n'],
+      ['account language auto --dry-run', 'Would set the language to that of the browser.\n'],
+      ['totp begin --dry-run', 'Would make a secret for a second factor.\n'],
+      ['keys create ci --dry-run', 'Would create key "ci".\n'],
       ['settings update --title x --dry-run', 'Would update the settings of the site.\n'],
     ] as const)
       expect([args, (await run(args)).stderr]).toEqual([args, said])
