@@ -50,7 +50,7 @@ export async function checkMail(mail: MailSettings, check: MailCheck): Promise<M
   const warned = steps.find(({ result }) => result === 'warning')
   return {
     works: failed === undefined,
-    steps: steps.map((step) => ({ ...step, detail: masked(step.detail, mail.url) })),
+    steps: steps.map((step) => ({ ...step, detail: detailOf(step, mail.url) })),
     transcript: transcript.map((line) => masked(line, mail.url)),
     next: failed?.next ?? warned?.next ?? nextOf(check),
   }
@@ -194,8 +194,17 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** Leaves out what signs in, in every form in which a server could repeat it. */
-function masked(line: string, url: string): string {
+/** Steps after which the server has been sent the password. */
+const SIGNED_IN: readonly string[] = ['sign-in', 'sending']
+
+/** The detail of a step without secrets. What the server said follows the first colon; the other words are ours. */
+function detailOf({ step, detail }: Step, url: string): string {
+  const [, ours = detail, said = ''] = SIGNED_IN.includes(step) ? (/^(.*?: )(.*)$/s.exec(detail) ?? []) : []
+  return masked(ours, url, MEANINGLESS) + masked(said, url)
+}
+
+/** Leaves out what signs in, in every form in which a server could repeat it that has so many characters. */
+function masked(line: string, url: string, least = 1): string {
   const { username, password } = new URL(/^smtps?:/.test(url) ? url : 'smtp://x')
   const secrets = [password, decoded(password)].filter((secret) => secret !== '')
   const forms = secrets.flatMap((secret) => [
@@ -204,9 +213,13 @@ function masked(line: string, url: string): string {
     Buffer.from(`\0${decoded(username)}\0${secret}`).toString('base64'),
   ])
   const shown = line.replace(/^(C: AUTH \S+) .+/i, '$1 ***').replaceAll('/* secret */', '***')
-  return forms.reduce((text, form) => text.replaceAll(form.length < SHORT ? alone(form) : form, '***'), shown)
+  return forms
+    .filter((form) => form.length >= least)
+    .reduce((text, form) => text.replaceAll(form.length < SHORT ? alone(form) : form, '***'), shown)
 }
 
+/** Shorter secrets are usual words, as "a" is: our own words have them by chance. */
+const MEANINGLESS = 4
 /** Shorter secrets are masked only as whole words, because they may be part of other words. */
 const SHORT = 6
 const alone = (secret: string): RegExp => {

@@ -63,6 +63,18 @@ describe('mail test says why mail does not arrive, and what to do', () => {
     expect(next).toContain('Correct the port in mail.url')
   })
 
+  it('a password of a letter is masked in what the server says after it, and in no words of ours', async () => {
+    const url = `smtp://ada:a@localhost:${await freePort()}`
+    const { stdout } = await (await makeMachine('sqlite')).run('mail test --json --timeout 2', { env: { FEEDBACKCTL_MAIL_URL: url } }) // prettier-ignore
+    expect(stdout).toContain('localhost is not a public domain')
+    const host = await smtpHost({ onAuth: (_given, _session, done) => done(new Error('a is wrong for a user')) })
+    const refused = await tested(host.url.replace('board:p%40ss%3Aw%2Frd@', 'a:a@'))
+    expect(refused.failed).toEqual([
+      expect.stringMatching(/^sign-in: the server refuses a: .*\*\*\* is wrong for \*\*\* user/),
+    ])
+    expect(refused.transcript.join('\n')).toMatch(/S: .*\*\*\* is wrong for \*\*\* user/)
+  })
+
   it('the server says nothing', async () => {
     const { failed, next, steps } = await tested(`smtp://127.0.0.1:${await brokenHost(() => {})}`)
     expect(failed).toEqual(['banner: nothing within 2 s'])
