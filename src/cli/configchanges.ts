@@ -16,6 +16,7 @@ import { editText, keepText } from './lib/terminal/editor.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
 import { tell, type Terminal } from './lib/terminal/terminal.js'
 import { readText } from './lib/terminal/textfile.js'
+import { commandLine, optionValue } from './lib/texts/commandline.js'
 import { Mistyped } from './lib/texts/mistyped.js'
 import {
   prepareSettings,
@@ -245,12 +246,14 @@ async function done(cli: Cli, command: Command, { key, file, said, isSet }: Done
   const { env, cwd } = cli.terminal
   const now = await loadConfig({ flags: settingFlags(rootOf(command)), env, cwd, lenient: true })
   const origin = now.origin(key)
+  const chosenFile = optionValue(cli.terminal.args, '--config')
+  const chosen = chosenFile === undefined ? [] : ['--config', chosenFile]
   const isNone = origin === 'default' || origin === 'not set'
   const decides =
     origin === file || (isNone && !isSet)
       ? ''
       : isNone
-        ? ` It has no effect: ${file} is not read. "feedbackctl doctor config" says why.`
+        ? ` Commands of this user do not read the file: "${commandLine(['doctor', 'config', ...chosen])}" says why.`
         : isSet
           ? ` It has no effect: ${origin} sets it too.`
           : ` ${origin} still sets it.`

@@ -138,6 +138,18 @@ every = "1d"
     )
   })
 
+  it('says that the file is not read, and examines that file', async () => {
+    const machine = await makeMachine('sqlite')
+    const folder = path.join(machine.folder, 'open')
+    mkdirSync(folder)
+    chmodSync(folder, 0o777)
+    const file = path.join(folder, 'config.toml')
+    const { code, stderr } = await machine.run(`config set site.url https://x.org --config ${file}`)
+    expect([code, stderr]).toEqual([0, `Set site.url in ${file}. Commands of this user do not read the file: "feedbackctl doctor config --config ${file}" says why.\n`]) // prettier-ignore
+    const examined = await machine.run(`doctor config --config ${file}`)
+    expect(examined.stdout).toContain(`The configuration file ${file} is not obeyed: others may replace it`)
+  })
+
   it('says in a dry run what it would do, and checks the value', async () => {
     const machine = await makeMachine('sqlite')
     const file = configured(machine, 'listen = 8000\n')
