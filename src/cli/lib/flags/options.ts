@@ -62,13 +62,14 @@ const kebab = (name: string): string =>
 function plainOption(field: Field, flag: string, preset: unknown): FieldOption {
   const presetNote = preset === undefined ? '' : ` (default: ${[preset].flat().map(String).join(',')})`
   const choices = field.choices ? ` (${field.choices.join(', ')})` : ''
+  const forms = field.inDays ? ' (such as 7, 7d or 4w)' : ''
   // Required: an optional value would swallow the positional argument.
   const type = field.time ? 'time' : field.inDays ? 'days' : field.type
   const placeholder = { string: 'text', integer: 'n', boolean: '', array: 'list', time: 'time', days: 'days' }[type]
   const short = flag === 'limit' ? '-L, ' : ''
   const option = new FieldOption(
     `${short}--${flag} <${placeholder}>`,
-    field.description + choices + presetNote + (field.time ? ': 7d, 12h, 2026-03-01' : ''),
+    field.description + choices + forms + presetNote + (field.time ? ': 7d, 12h, 2026-03-01' : ''),
     field.name,
   )
   if (field.choices) option.words = field.choices.map(String)
