@@ -3,13 +3,11 @@ import { invalidField } from '../core/fields.js'
 import { HELD, SPAM } from '../core/hidden.js'
 import { countComments, lockComment } from '../db/comments.js'
 import { findReview, openReportIds } from '../db/moderation.js'
-import { findRoadmap } from '../db/roadmaps.js'
 import { can, MODERATORS } from './lib/access.js'
 import { bulkOutput, changeMany, idsField, type Done, type Undoable } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
-import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
-import { roadmapIdAfter, roadmapIdFrom } from './lib/postplaces.js'
+import { roadmapIdAfter, roadmapIdTo } from './lib/postplaces.js'
 import { postPolicy } from './lib/postshapes.js'
 import { fields, oneOf, someOf } from './lib/schemas.js'
 import { assertUnchanged } from './lib/times.js'
@@ -69,11 +67,7 @@ export const decideMany = operation({
     // A roadmap that does not exist fails the whole, not each post
     const places = new Map<string, string | null>()
     for (const url of new Set(roadmapIds))
-      if (url !== '')
-        places.set(
-          url,
-          url === NONE && !(await findRoadmap(ctx.db, NONE)) ? null : await roadmapIdFrom(ctx, url, null, 'roadmapIds'),
-        )
+      if (url !== '') places.set(url, await roadmapIdTo(ctx, url, null, 'roadmapIds'))
     const all = ids.map((given, index) => ({
       given: given.trim(),
       decision: words[index] as Word,

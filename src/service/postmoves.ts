@@ -1,12 +1,9 @@
 import * as Type from 'typebox'
 import { invalidField } from '../core/fields.js'
-import { findBoard } from '../db/boards.js'
 import type { PostView } from '../db/posts/row.js'
-import { findRoadmap } from '../db/roadmaps.js'
 import { bulkOutput, changeMany, eachOnce, idsField, type Moved } from './lib/bulk.js'
-import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
-import { boardIdFrom, roadmapIdAfter, roadmapIdFrom } from './lib/postplaces.js'
+import { boardIdFrom, roadmapIdAfter, roadmapIdTo } from './lib/postplaces.js'
 import { fields, nullable } from './lib/schemas.js'
 import { updateIn } from './posts.js'
 import { postItself } from './lib/whichpost.js'
@@ -34,10 +31,10 @@ export const move = operation({
     // A place that does not exist fails the whole, not each post
     const place = {
       ...(boardId !== undefined && {
-        boardId: await boardIdFrom(ctx, await placeGiven(boardId, (url) => findBoard(ctx.db, url))),
+        boardId: await boardIdFrom(ctx, boardId),
       }),
       ...(roadmapId !== undefined && {
-        roadmapId: await roadmapIdFrom(ctx, await placeGiven(roadmapId, (url) => findRoadmap(ctx.db, url))),
+        roadmapId: await roadmapIdTo(ctx, roadmapId),
       }),
     }
     return changeMany(ctx, eachOnce(ids), {
@@ -55,10 +52,6 @@ export const move = operation({
     })
   },
 })
-
-/** Null for "none", unless a board or roadmap of an earlier version has that url. */
-const placeGiven = async (given: string | null, find: (url: string) => Promise<unknown>): Promise<string | null> =>
-  given === NONE && !(await find(NONE)) ? null : given
 
 /** Undefined where it did not move. */
 export function movedFrom(before: PostView, after: PostView, quiet: boolean): Moved | undefined {

@@ -39,8 +39,11 @@ const contentMarkdown = nullable('string', {
   trim: true,
   description: 'The text, as Markdown',
 })
-const boardId = nullable('string', { description: 'Id or url of the board', names: 'board' })
-const roadmapId = nullable('string', { description: 'Id or url of the roadmap', names: 'roadmap' })
+const boardId = nullable('string', { description: 'Id or url of the board; none or null for no board', names: 'board' })
+const roadmapId = nullable('string', {
+  description: 'Id or url of the roadmap; none or null for no roadmap',
+  names: 'roadmap',
+})
 
 /** Published clients send `id`, `postId` or `slug`. Each may be the id, the number, or a present or former slug. */
 const whichPost = {

@@ -24,17 +24,26 @@ async function visibleBoard({ db, actor }: Reader, given: string): Promise<Board
   throw unknown('boardId', 'board', given)
 }
 
-/** The id of the board of a post, or null. A post may stay on a board that the actor cannot read. */
+/** The id of the board of a post, or null, as for "none". A post may stay on a board that the actor cannot read. */
 export async function boardIdFrom(
   ctx: Reader,
   given: string | null | undefined,
   present: string | null = null,
 ): Promise<string | null> {
   if (!given || given === present) return given || null
-  return (await visibleBoard(ctx, given)).boardId
+  return given === NONE && !(await findBoard(ctx.db, NONE)) ? null : (await visibleBoard(ctx, given)).boardId
 }
 
-/** The id of the roadmap of a post, by the same rules. */
+/** The id of the roadmap that a post is to have, or null, as for "none". */
+export const roadmapIdTo = async (
+  ctx: Reader,
+  given: string | null,
+  present: string | null = null,
+  field?: 'roadmapId' | 'roadmapIds',
+): Promise<string | null> =>
+  given === NONE && !(await findRoadmap(ctx.db, NONE)) ? null : roadmapIdFrom(ctx, given, present, field)
+
+/** The id of a roadmap that is visible to the caller, as `visibleBoard`. */
 export async function roadmapIdFrom(
   { db, actor }: Reader,
   given: string | null | undefined,
@@ -51,9 +60,7 @@ export async function roadmapIdFrom(
 export const boardIdsFrom = async (ctx: Reader, given: readonly string[]): Promise<(string | null)[]> => [
   ...new Set(
     await Promise.all(
-      given.map(async (each) =>
-        each === NONE && !(await findBoard(ctx.db, NONE)) ? null : (await visibleBoard(ctx, each)).boardId,
-      ),
+      given.map(async (each) => (each === '' ? (await visibleBoard(ctx, each)).boardId : boardIdFrom(ctx, each))),
     ),
   ),
 ]
@@ -106,8 +113,8 @@ export async function roadmapIdAfter(
 ): Promise<string | null> {
   if (given === undefined) return present
   const isHidden = present !== null && display !== 1 && !can(ctx.actor, 'roadmap:read')
-  if (!isHidden) return roadmapIdFrom(ctx, given, present)
-  if (given !== null && given !== '') throw notAllowed(['roadmap:read'])
+  if (!isHidden) return roadmapIdTo(ctx, given, present)
+  if (given !== null && given !== '' && given !== NONE) throw notAllowed(['roadmap:read'])
   return present
 }
 
