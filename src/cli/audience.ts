@@ -2,12 +2,12 @@ import { audience, type Audience } from '../service/audience.js'
 import type { Call } from '../service/lib/operation.js'
 import type { Values } from './lib/flags/fieldoption.js'
 
-/** The flag of what nobody is to be told. --quiet is for the output. */
+/** The flag of what nobody is to be told. --quiet, which shortens the output, means it too. */
 export const QUIET = {
   flag: 'tell-nobody',
   word: 'tell',
   on: false,
-  description: 'Tell who follows it (default); --no-tell tells nobody',
+  description: 'Tell who follows it (default); --no-tell or --quiet tells nobody',
 }
 
 /** How many a change of a post would tell. Undefined where it tells of nothing. */

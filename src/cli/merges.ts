@@ -35,7 +35,8 @@ export function register(group: Command, cli: Cli): void {
         switches: {
           quiet: {
             ...QUIET,
-            description: 'Tell who followed the merged posts (default for one post, not for several)',
+            description:
+              'Tell who followed the merged posts (default for one post, not for several); --no-tell or --quiet tells nobody',
           },
         },
       },

@@ -36,6 +36,16 @@ it.each(engines)('posts on %s are moved and decided about together, and that is 
   expect(await run('posts update 1 --roadmap planned --no-tell')).toMatchObject({ code: 0 })
   expect((await run('events list --action post.updated --limit 1 --json')).stdout).toContain('"quiet"')
 
+  const isQuiet = async () =>
+    (await run('events list --action post.updated --limit 1 --json')).stdout.includes('"quiet"')
+  expect(await run('posts update 1 --roadmap none --quiet')).toMatchObject({ code: 0, stderr: '' })
+  expect(await isQuiet()).toBe(true)
+  expect(await run('posts update 1 --roadmap planned --quiet --tell')).toMatchObject({ code: 0 })
+  expect(await isQuiet()).toBe(false)
+  expect(await run('posts move 1 2 --roadmap none -q')).toMatchObject({ code: 0 })
+  expect(await isQuiet()).toBe(true)
+  expect(await run('posts move 1 --roadmap planned --no-tell')).toMatchObject({ code: 0 })
+
   expect(await run('moderate decide spam 1 2 99 -o table')).toMatchObject({
     code: 7,
     stdout: expect.stringMatching(/^99 +failed +Post "99" not found\.$/m),

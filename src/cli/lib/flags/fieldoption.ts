@@ -4,11 +4,13 @@ import type { Noun } from '../../../core/nouns.js'
 /** The values of the fields of an operation, by name. */
 export type Values = Record<string, unknown>
 
-/** Flags of every command. A field with such a name has another flag. */
+/** Flags of every command. A field with such a name has another flag too, which wins over them. */
 const GLOBAL: ReadonlySet<string> = new Set(['quiet'])
 
+export const isGlobal = (field: string): boolean => GLOBAL.has(field)
+
 /** Where the parser keeps the value of a field. */
-export const attributeOf = (field: string): string => (GLOBAL.has(field) ? `field ${field}` : field)
+export const attributeOf = (field: string): string => (isGlobal(field) ? `field ${field}` : field)
 
 /** A flag that sets a field. Several flags may set the same field. */
 export class FieldOption extends Option {

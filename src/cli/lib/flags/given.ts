@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { AppError } from '../../../core/errors.js'
 import type { Field } from '../../../core/fields.js'
-import { attributeOf, type FieldOption, type Values } from './fieldoption.js'
+import { attributeOf, isGlobal, type FieldOption, type Values } from './fieldoption.js'
 import { flagNames } from './options.js'
 
 interface Given {
@@ -20,7 +20,7 @@ export function givenValues({ leaf, fields, positional, joined }: Given): Values
   const twice = fields.find(({ name }) => opts[attributeOf(name)] !== undefined && positional.includes(name) && leaf.args.length >= positional.length) // prettier-ignore
   if (twice) throw new AppError('USAGE', `Give <${leaf.registeredArguments.at(-1)?.name()}> as an argument or as an option, not both.`) // prettier-ignore
   const all = [
-    ...fields.map(({ name }) => [name, opts[attributeOf(name)]]),
+    ...fields.map(({ name }) => [name, opts[attributeOf(name)] ?? globalValue(leaf, name)]),
     ...positional.map((name, index) => [
       name,
       name === joined?.name ? leaf.args.slice(index).join(joined.type === 'array' ? ',' : ' ') : leaf.args[index],
@@ -28,6 +28,13 @@ export function givenValues({ leaf, fields, positional, joined }: Given): Values
   ]
   return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }
+
+/**
+ * The value of a flag of every command for the field of that name: who gives --quiet to a command that tells people wants
+ * less said, to them too.
+ */
+const globalValue = (leaf: Command, field: string): unknown =>
+  isGlobal(field) ? leaf.optsWithGlobals<Values>()[field] : undefined
 
 /** The error of a change without anything to change. */
 export function nothingToChange(options: readonly FieldOption[], identifying: readonly string[]): AppError {
