@@ -195,6 +195,20 @@ describe.each(engines)('mails about notifications on %s', (engine) => {
     expect(JSON.parse(ann?.headers ?? '{}')).not.toHaveProperty('References')
   })
 
+  it('gathers what one person did to several posts also where that was told in steps', async () => {
+    const w = await newsSite(engine)
+    const { post } = await w.as(w.ann)(posts.create, { title: 'One' })
+    await w.ship()
+    await w.tell()
+    w.later(500)
+    await w.site.call(posts.update, { id: post.postId, roadmapId: w.shipped.id, partial: true })
+    await w.tell()
+    w.later(5 * MINUTE - 500)
+    expect((await w.write()).map(({ subject }) => subject)).toEqual(['[Moonbase] News about 2 posts', '[Moonbase] Dark mode (#1)']) // prettier-ignore
+    w.later(MINUTE)
+    expect(await w.write()).toHaveLength(2)
+  })
+
   it('writes a digest at its hour, and none without news', async () => {
     const w = await newsSite(engine)
     w.site.clock.now = new Date('2026-03-28T12:00:00Z')

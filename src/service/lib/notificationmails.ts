@@ -77,12 +77,18 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
     return written
   })
 
+/** Milliseconds. What one person did to many posts is told in steps, which become due one after another. */
+const ONE_ACT_MS = 30_000
+
 /** Which of the rows of a person are to be mailed now: those that are due, and soon ones that go into the same mails. */
 function dueOf(rows: readonly PendingMail[], now: Date): PendingMail[] {
-  const isDue = ({ mailAt }: PendingMail) => (mailAt ?? '') <= now.toISOString()
-  const due = rows.filter(isDue)
-  const [posts, actors] = [new Set(due.filter(isSoon).map(({ postId }) => postId)), actorsOf(due)]
-  return rows.filter((row) => isDue(row) || (isSoon(row) && (posts.has(row.postId) || actors.has(row.actorId))))
+  const dueBy = (time: string) => rows.filter(({ mailAt }) => (mailAt ?? '') <= time)
+  const due = new Set(dueBy(now.toISOString()))
+  const posts = new Set([...due].filter(isSoon).map(({ postId }) => postId))
+  const begun = new Set([...due].filter(isSoon).map(({ actorId }) => actorId))
+  const actors = actorsOf(dueBy(new Date(now.getTime() + ONE_ACT_MS).toISOString()))
+  const isBeside = (row: PendingMail) => posts.has(row.postId) || (begun.has(row.actorId) && actors.has(row.actorId))
+  return rows.filter((row) => due.has(row) || (isSoon(row) && isBeside(row)))
 }
 
 const isSoon = ({ mail }: PendingMail): boolean => mail !== 'digest'
