@@ -13,6 +13,7 @@ export { markSite } from '../marker.js'
 /** The open database, and the context that all operations share. */
 export interface App extends Database {
   databaseUrl: string
+  openedAt: Date
   /** Each caller adds the actor, the origin and `dryRun`. */
   base: Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'>
 }
@@ -96,12 +97,13 @@ export async function openApp(
     siteLanguage: config.get('site.language'),
     recorded: () => void (hasRecorded = true),
   }
+  const openedAt = base.now()
   let hasRecorded = false
   const close = async () => {
     if (hasRecorded && !serving) await sealed(base)
     await database.close()
   }
-  return { ...database, close, databaseUrl: url, base }
+  return { ...database, close, databaseUrl: url, openedAt, base }
 }
 
 /** Seals the events of a command. If that fails, the command still succeeds: the next command or server seals them. */

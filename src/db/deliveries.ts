@@ -34,6 +34,8 @@ export interface Moment {
   dueLimit: string
   /** Whether only deliveries of priority 0 count. */
   isUrgent?: boolean
+  /** Only those that were queued since then. */
+  since?: string | undefined
 }
 
 /** When deliveries of a kind were sent since a time, ISO 8601. */
@@ -53,13 +55,14 @@ export async function isDue(db: Db, moment: Moment): Promise<boolean> {
   return row !== undefined
 }
 
-const free = (db: Db, { kind, now, leaseLimit, dueLimit, isUrgent = false }: Moment) =>
+const free = (db: Db, { kind, now, leaseLimit, dueLimit, isUrgent = false, since }: Moment) =>
   db
     .selectFrom('deliveries')
     .select('deliveryId')
     .where('kind', '=', kind)
     .where('dueAt', 'is not', null)
     .$if(isUrgent, (query) => query.where('priority', '=', 0))
+    .$if(since !== undefined, (query) => query.where('createdAt', '>=', since ?? ''))
     // What was never tried, or whose attempt never ended, has no delay
     .where((eb) =>
       eb.or([

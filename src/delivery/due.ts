@@ -5,10 +5,12 @@ import { mail } from './mail.js'
 import { deliver } from './queue.js'
 
 /**
- * Delivers all due mail once, for commands that run without a server. Stops at the first failure and returns it.
- * `warn` is called whenever recording a delivery has to be retried.
+ * Delivers once the mail that was queued since a time and that somebody waits for. For commands, as no server may be
+ * running: what others queued is left to the server, which bounds how much leaves. Stops at the first failure and returns
+ * it. `warn` is called whenever recording a delivery has to be retried.
  */
-export async function deliverDue(
+export async function deliverSince(
+  since: Date,
   { db, now }: { db: Db; now: () => Date },
   settings: MailSettings,
   warn: (message: string) => void,
@@ -17,7 +19,7 @@ export async function deliverDue(
     warn(`A mail was delivered, but the delivery cannot be recorded yet: ${error.message}`)
   const carrier = await mail.open(settings)
   try {
-    for await (const { delivery, error } of deliver(db, { kind: mail, carrier, now, onUnrecorded }))
+    for await (const { delivery, error } of deliver(db, { kind: mail, carrier, now, since, onUnrecorded }))
       if (error) return { recipient: delivery.recipient, reason: reasonOf(error) }
     return undefined
   } finally {

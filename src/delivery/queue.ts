@@ -60,6 +60,8 @@ interface Sender {
   patience?: number
   /** Bounds how many leave. Those of priority 0 do not wait for it, but count. Absent: no bound. */
   rate?: RateWindow
+  /** Only what was queued since then, with priority 0. Absent: all. */
+  since?: Date
 }
 
 /**
@@ -99,13 +101,13 @@ export const isAnyDue = (db: Db, kind: KindOf, now: Date, rate?: RateWindow): Pr
 
 async function leaseNext(
   db: Db,
-  { kind, now, rate }: Sender,
+  { kind, now, rate, since }: Sender,
   lease: string,
   underWay: number,
 ): Promise<DeliveryRow | undefined> {
-  const isUrgent = rate?.isFull(now(), underWay) ?? false
-  while (await isDue(db, { ...momentOf(kind, now()), isUrgent })) {
-    const delivery = await leaseDelivery(db, { ...momentOf(kind, now()), isUrgent, until: later(now(), LEASE_MS), lease }) // prettier-ignore
+  const bounds = { isUrgent: since !== undefined || (rate?.isFull(now(), underWay) ?? false), since: since?.toISOString() } // prettier-ignore
+  while (await isDue(db, { ...momentOf(kind, now()), ...bounds })) {
+    const delivery = await leaseDelivery(db, { ...momentOf(kind, now()), ...bounds, until: later(now(), LEASE_MS), lease }) // prettier-ignore
     if (!delivery || !(await isWithdrawn(db, { kind, now }, delivery, lease))) return delivery
   }
   return undefined

@@ -289,6 +289,21 @@ describe('a mail queued by a local command', () => {
     })
   })
 
+  it('is delivered alone: what others queued is left to the server, and is not reported', async () => {
+    const machine = await makeMachine('sqlite')
+    await machine.setup()
+    const unreachable = '--mail-url smtp://127.0.0.1:1'
+    await machine.run(`users create eve@example.org ${unreachable}`)
+    const other = await machine.run(`users create zoe@example.org ${unreachable}`)
+    expect(other.stderr).toMatch(/The mail to zoe@example\.org is not delivered yet/)
+    expect(other.stderr).not.toContain('eve@')
+    const count = mailsIn(machine)
+    expect(await machine.run('users create bob@example.org')).toMatchObject({ code: 0 })
+    expect(mailsIn(machine)).toBe(count + 1)
+    const waiting = JSON.parse((await machine.run('mail queue list --json')).stdout)
+    expect(waiting.mails.map(({ recipient }: { recipient: string }) => recipient).toSorted()).toEqual(['eve@example.org', 'zoe@example.org']) // prettier-ignore
+  })
+
   it('is delivered by the server with --server, and a sign-up prints how to log in', async () => {
     const machine = await makeMachine('sqlite')
     const { url } = await served(machine)

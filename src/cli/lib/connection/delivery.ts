@@ -15,14 +15,14 @@ export async function deliverLocally(cli: Cli): Promise<void> {
   if (app.base.mail) await deliverOutbox(cli.terminal, app, app.base.mail)
 }
 
-/** Delivers what is due, and prints why a mail could not be delivered. */
+/** Delivers what this command queued, and prints why a mail could not be delivered. */
 export async function deliverOutbox(
   terminal: Terminal,
   app: App,
   mail: NonNullable<App['base']['mail']>,
 ): Promise<void> {
-  const { deliverDue } = await import('../../../delivery/due.js')
-  const failed = await deliverDue(app.base, mail, (line) => tell(terminal, line))
+  const { deliverSince } = await import('../../../delivery/due.js')
+  const failed = await deliverSince(app.openedAt, app.base, mail, (line) => tell(terminal, line))
   if (!failed) return
   const { recipient, reason } = failed
   tell(terminal, `The mail to ${recipient} is not delivered yet: ${reason}. "feedbackctl serve" keeps trying.`)
