@@ -42,7 +42,7 @@ export const audience = operation({
   async run(ctx, { roadmapId, message }, post) {
     const audience = { people: 0, mail: 0, digest: 0, page: 0 }
     const news = toFollowers(post, {
-      by: message ? await viewerOf(ctx) : ctx.actor.userId, // an update at the command line is the owner's
+      by: await viewerOf(ctx),
       comment: message ? { id: '' } : undefined,
       roadmap: await newStatus(ctx, roadmapId, post),
     })

@@ -230,6 +230,28 @@ describe.each(engines)('notifications on %s', (engine) => {
     expect(await w.told()).toEqual(expected)
   })
 
+  it('the owner is not told of what was done at the command line on behalf of nobody', async () => {
+    const w = await world(engine)
+    const owner = { token: w.token }
+    for (const post_id of [w.post.postId, await w.other()]) await w.as(owner)(follows.follow, { post_id })
+    const heard = async () => {
+      await w.run()
+      const { notifications: rows } = await w.as(owner)(notifications.list, {})
+      return rows.map(({ kind }) => kind)
+    }
+    const { audience: counted } = await w.site.call(audience, { post_id: w.post.postId, roadmapId: w.shipped.id, message: false }) // prettier-ignore
+    expect(counted.people).toBe(3)
+    await w.ship()
+    await w.site.call(answers.answer, { ...w.inPost, comment_id: w.comment.id })
+    expect(await heard()).toEqual([])
+    await w.site.call(merges.merge, { ids: [w.post.postId], into: await w.other() })
+    expect(await heard()).toEqual([])
+    const eve = await w.site.member(['post:update'])
+    const { post: another } = await w.as(owner)(posts.create, { title: 'Sounds' })
+    await w.as(eve)(posts.update, { id: another.postId, roadmapId: w.shipped.id, partial: true })
+    expect(await heard()).toEqual(['status'])
+  })
+
   it('are told once where an event is handled again', async () => {
     const w = await world(engine)
     await w.ship()

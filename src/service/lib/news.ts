@@ -8,6 +8,7 @@ import { membersOf } from '../../db/mentions.js'
 import { findMerge, peopleOf } from '../../db/merges.js'
 import { findPost, type PostView } from '../../db/posts/row.js'
 import { readSettings } from '../../db/settings.js'
+import { findOwner } from '../../db/users.js'
 import type { Db, EventRow, NotificationRow } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Permission } from '../../core/permissions.js'
@@ -31,7 +32,7 @@ interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'>
 }
 
 /** An event as a consumer gets it. */
-type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'created_at'> & {
+type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'origin' | 'created_at'> & {
   action: string
   details: readonly FieldChange[]
 }
@@ -45,9 +46,10 @@ export type Reader = How & { userId: string }
  */
 export async function tell(
   db: Db,
-  event: Told,
+  given: Told,
   { now, signal, mail }: { now: () => Date; signal: AbortSignal; mail: MailSettings | null },
 ): Promise<void> {
+  const event = { ...given, actor_id: await doerOf(db, given) }
   const tellOf = async (news: News | undefined) => {
     if (!news) return
     for await (const readers of readersOf(db, news, { now, mail })) {
@@ -67,6 +69,10 @@ export async function tell(
   const waiting = await waitingOf(db, event)
   await tellOf(waiting && { kind: 'report', roadmapId: null, to: 'team', ...waiting })
 }
+
+/** Whose doing an event is. What is done at the command line, and on behalf of nobody, is the owner's, as what is written there. */
+const doerOf = async (db: Db, { actor_id, origin }: Told): Promise<string | null> =>
+  actor_id ?? (origin.startsWith('cli:') ? ((await findOwner(db))?.userId ?? null) : null)
 
 const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
   readers.map((how): NotificationRow => ({
@@ -219,7 +225,7 @@ async function statusNews(db: Db, event: Told): Promise<News | undefined> {
   // If the status was changed again, only the later change is told
   const isPresent = status !== undefined && post.roadmap_id !== null && post.roadmap_id === status.after
   return toFollowers(post, {
-    by: event.actor_id ?? comment?.author_id ?? null, // at the command line, an update is the owner's
+    by: event.actor_id ?? comment?.author_id ?? null,
     comment,
     roadmap: isPresent ? { id: status.after as string, isPrivate: post.roadmapDisplay !== 1 } : undefined,
   })
