@@ -30,7 +30,12 @@ it('a follower sees a number at the bell, opens what it counts, and it is read',
   expect((await get(path)).text).toContain('Follow')
   expect((await send(`${path}/follow`)).headers.location).toBe(`${path}?done=followed`)
   expect((await get(path)).text).toContain('Unfollow')
-  await site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true, message: 'It is <there>.' })
+  await site.call(posts.update, {
+    id: post.postId,
+    roadmapId: roadmap.id,
+    partial: true,
+    message: 'It **is** <there>.',
+  })
   await run()
   const { text } = await get('/')
   expect(text).toMatch(/href="\/notifications".*?<span class="count" aria-hidden="true">1</s)

@@ -1,3 +1,4 @@
+import { excerptOf } from '../../core/markdown/excerpt.js'
 import { unescaped } from '../../core/text.js'
 import * as service from '../../service/notifications.js'
 import type { Notification } from '../../service/notifications.js'
@@ -55,7 +56,7 @@ export const notifications = page({
               {each.readAt === null ? <span class="mark">{t('notifications.unread')}</span> : null}
               {each.comment ? (
                 <p class="soft" dir="auto">
-                  {excerptOf(unescaped(each.comment.body))}
+                  {excerptOf(unescaped(each.comment.body), LONGEST)}
                 </p>
               ) : null}
               <p class="facts">
@@ -84,10 +85,6 @@ function sentenceOf(view: View, { kind, post, roadmap, user }: Notification): st
 }
 
 const LONGEST = 160
-
-/** The beginning of a text, as it was typed. */
-const excerptOf = (text: string): string =>
-  text.length <= LONGEST ? text : `${text.slice(0, LONGEST - 1).toWellFormed()}…`
 
 /** Marks one as read, and leads to what it is about. */
 export const open = page({
