@@ -12,7 +12,15 @@ const columns: Column<Mentionable>[] = [
   { head: 'ID', field: 'userId', text: ({ userId }) => userId, drop: 1, short: true },
 ]
 
-/** The command of `posts` about whom to mention. */
+const output = {
+  columns,
+  id: ({ username }: Mentionable) => username,
+  rows: ({ people }: { people: readonly Mentionable[] }) => people,
+  list: true,
+  empty: () => 'There is nobody else to mention.',
+} as const
+
+/** The commands of `posts` about whom to mention. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,
@@ -20,14 +28,9 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'people <post_id:post>',
       examples: ['posts people 12', 'posts people 12 -q'],
-      output: {
-        columns,
-        id: ({ username }) => username,
-        rows: ({ people }): readonly Mentionable[] => people,
-        list: true,
-        empty: () => 'There is nobody else to mention.',
-      },
+      output,
     },
     cli,
   )
+  command(group, mentions.team, { usage: 'team', examples: ['posts team'], output }, cli)
 }

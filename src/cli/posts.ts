@@ -206,8 +206,8 @@ export function register(group: Command, cli: Cli): void {
       usage: 'update <id:post...>',
       examples: [
         'posts update 12 --roadmap planned',
-        'posts update 12 --roadmap shipped --message "It is there."',
-        'posts update 12 --roadmap shipped --message "It is there." --dry-run',
+        'posts update 12 --roadmap complete --message "It is there."',
+        'posts update 12 --roadmap complete --message "It is there." --dry-run',
         'posts update 12 --roadmap planned --no-tell',
         'posts update 12 --title "Dark theme"',
         'posts update 12',

@@ -55,7 +55,7 @@ export async function membersOf(db: Db): Promise<string[]> {
 export async function peopleAround(
   db: Db,
   { postId, author, internal }: { postId: string; author: string | null; internal: boolean },
-): Promise<Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>[]> {
+): Promise<Named[]> {
   const comments = await db
     .selectFrom('comments')
     .select('author_id')
@@ -66,8 +66,16 @@ export async function peopleAround(
     .orderBy('id', 'desc')
     .limit(MOST_COMMENTS)
     .execute()
-  const members = await membersOf(db)
-  const all = [...comments.map(({ author_id }) => author_id), author, ...members]
+  return peopleOf(db, [...comments.map(({ author_id }) => author_id), author, ...(await membersOf(db))])
+}
+
+type Named = Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>
+
+/** Whom somebody may mention where nobody wrote yet: the team. */
+export const teamOf = async (db: Db): Promise<Named[]> => peopleOf(db, await membersOf(db))
+
+/** Some people by their ids, each once, in that order. Blocked ones are left out. */
+async function peopleOf(db: Db, all: readonly (string | null)[]): Promise<Named[]> {
   const ids = [...new Set(all.filter((id) => typeof id === 'string'))]
   if (ids.length === 0) return []
   const rows = await db

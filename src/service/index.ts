@@ -145,6 +145,7 @@ export const operations = [
   follows.unfollow,
   follows.followers,
   mentions.people,
+  mentions.team,
   audience,
   told,
   votes.list,

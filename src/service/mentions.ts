@@ -1,7 +1,8 @@
 import * as Type from 'typebox'
-import { peopleAround } from '../db/mentions.js'
+import { peopleAround, teamOf } from '../db/mentions.js'
 import { isMentionable } from '../core/mentionable.js'
 import { can } from './lib/access.js'
+import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath } from './lib/schemas.js'
@@ -27,13 +28,32 @@ export const people = operation({
   }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
   async run(ctx, _input, { postId, userId: author }) {
-    const self = await viewerOf(ctx)
     const found = await peopleAround(ctx.db, { postId, author, internal: can(ctx.actor, 'comment:view_internal') })
-    return {
-      people: found
-        .filter(({ userId, username }) => userId !== self && isMentionable(username))
-        .slice(0, MOST)
-        .map((person) => authorOf(ctx, person)),
-    }
+    return { people: await othersOf(ctx, found) }
   },
 })
+
+export const team = operation({
+  id: 'posts.team',
+  summary: 'List people to mention in a new post: the team',
+  http: 'GET /people 200',
+  access: 'signed-in',
+  limit: 'people',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ people: Type.Array(PublicUser, { description: `Up to ${MOST}, without yourself` }) }),
+  async run(ctx) {
+    return { people: await othersOf(ctx, await teamOf(ctx.db)) }
+  },
+})
+
+async function othersOf(
+  ctx: Pick<Context, 'db' | 'actor' | 'siteUrl'>,
+  found: Awaited<ReturnType<typeof teamOf>>,
+): Promise<Mentionable[]> {
+  const self = await viewerOf(ctx)
+  return found
+    .filter(({ userId, username }) => userId !== self && isMentionable(username))
+    .slice(0, MOST)
+    .map((person) => authorOf(ctx, person))
+}

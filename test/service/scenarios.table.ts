@@ -151,6 +151,7 @@ export const table: Record<string, Row> = {
   'posts.merge': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], into: w.openPost }) },
   'posts.unmerge': { needs: 'post:update', input: async (w) => ({ ids: [await w.merged()] }) },
   'posts.merged': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
+  'posts.team': { needs: 'account' },
   'posts.people': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'boards.followed': { needs: 'account', input: (w) => ({ url: w.openBoard }) },
   'boards.follow': { needs: 'account', input: (w) => ({ url: w.openBoard }) },

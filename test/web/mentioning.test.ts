@@ -18,6 +18,8 @@ it('names are offered while an @ is typed, and chosen by keyboard or pointer', a
     await site.db.updateTable('users').set({ username, name }).where('userId', '=', userId).execute()
     await site.callAs({ ...operator, userId })(comments.create, { post_id: post.postId, body: 'Me too' })
   }
+  const mate = await site.member(['dashboard:read'])
+  await site.db.updateTable('users').set({ username: 'tea', name: 'Tea Mate' }).where('userId', '=', mate.userId).execute() // prettier-ignore
   const { page } = await visit({ viewport: NARROW })
   await page.goto(`${site.url}/login?redirect=/posts/${post.slug}`)
   await page.fill('#field-email', OWNER.email)
@@ -47,4 +49,13 @@ it('names are offered while an @ is typed, and chosen by keyboard or pointer', a
   expect([await options.count(), await field.getAttribute('aria-activedescendant')]).toEqual([0, null])
   await page.locator('.comment-form button[type=submit]').last().click()
   await page.locator('.flash').waitFor()
+  for (const form of ['edit', 'update']) {
+    await page.goto(`${site.url}/posts/${post.slug}/${form}`)
+    await page.locator('textarea').fill('')
+    await page.locator('textarea').pressSequentially('@ev')
+    await expect.poll(() => options.allInnerTexts()).toEqual(['Evan @evan', 'Eve Ng @eve_1'])
+  }
+  await page.goto(`${site.url}/posts/new`) // where nobody wrote yet, the team is offered
+  await page.locator('textarea').pressSequentially('@t')
+  await expect.poll(() => options.allInnerTexts()).toEqual(['Tea Mate @tea'])
 })

@@ -157,6 +157,7 @@ it.each([
     '/posts/:slug/voters': `${at}/voters`,
     '/posts/:slug/update': `${at}/update`,
     '/posts/:slug/merge': `${at}/merge`,
+    '/posts/people': '/posts/people',
     '/posts/:slug/people': `${at}/people`,
     '/legal/:name': '/legal/terms',
     missing: '/nowhere',

@@ -1,8 +1,8 @@
 import * as comments from '../../service/comments.js'
-import { mentionsScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit } from './form.js'
+import { mentionsIn } from './mentions.js'
 import { Icon } from './icon.js'
 import { ImageField } from './imagefield.js'
 import { NameField } from './namefield.js'
@@ -49,7 +49,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
         required
         autofocus={autofocus && !view.form.error}
         data={{
-          ...(view.viewer && { people: view.href(links.people(slug)), script: view.href(mentionsScript.path) }),
+          ...mentionsIn(view, links.people(slug)),
           ...(shortcut !== undefined && { key: shortcut }),
         }}
       />

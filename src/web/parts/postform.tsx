@@ -4,10 +4,12 @@ import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
 import type { View } from '../kit/page.js'
 import { cameFrom } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
 import { TellNobody } from './audience.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
 import { ImageField } from './imagefield.js'
+import { mentionsIn } from './mentions.js'
 import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
 import { Refused } from './refused.js'
@@ -30,6 +32,8 @@ interface PostFormProps {
     boardId?: string | undefined
     roadmapId?: string | undefined
   }
+  /** The post that is edited. Undefined: a new one. */
+  slug?: string
   /** Posts like it. Undefined: they are not looked for. */
   similar?: readonly Post[]
   /** Whether they have been shown, so that the next step writes the post. */
@@ -52,6 +56,7 @@ export function PostForm({
   boards,
   roadmaps,
   values = {},
+  slug,
   similar,
   isChecked,
   version,
@@ -96,6 +101,7 @@ export function PostForm({
         hint={t('form.markdown')}
         rows={8}
         value={values.contentMarkdown}
+        data={mentionsIn(view, slug === undefined ? '/posts/people' : links.people(slug))}
       />
       <ImageField view={view} />
       <section

@@ -9,6 +9,7 @@ import { Confirm } from '../parts/confirm.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { named } from '../parts/namefield.js'
 import { Quote } from '../parts/quote.js'
+import { mentionsIn } from '../parts/mentions.js'
 import { ImageField } from '../parts/imagefield.js'
 import { Refused } from '../parts/refused.js'
 import { AskToDelete, ReportForm } from '../parts/report.js'
@@ -92,6 +93,7 @@ export const editComment = page({
           rows={6}
           required
           value={unescaped(comment.body)}
+          data={mentionsIn(view, links.people(view.params.slug ?? ''))}
         />
         <ImageField view={view} />
         {view.can('comment:create_internal') ? (

@@ -1,15 +1,13 @@
 import * as service from '../../service/mentions.js'
-import { page } from '../kit/page.js'
+import { page, type View } from '../kit/page.js'
 import { nameOf, Person } from '../parts/person.js'
 
-/** Whom a comment on a post can mention, while an @ is typed: for the script of it, and for those without. */
-export const people = page({
+const shown = {
   cache: 'never',
   isUnlisted: true,
   signedIn: true,
-  load: async (view) => (await view.call(service.people, { post_id: view.params.slug })).people,
-  title: ({ t }) => t('people.title'),
-  show: (view, found) => (
+  title: ({ t }: View) => t('people.title'),
+  show: (view: View, found: readonly service.Mentionable[]) => (
     <>
       <h1>{view.t('people.title')}</h1>
       <p class="soft">{view.t('people.explained')}</p>
@@ -25,4 +23,13 @@ export const people = page({
       </p>
     </>
   ),
+} as const
+
+/** Whom a comment on a post can mention, while an @ is typed: for the script of it, and for those without. */
+export const people = page({
+  ...shown,
+  load: async (view) => (await view.call(service.people, { post_id: view.params.slug })).people,
 })
+
+/** The same for a new post. */
+export const team = page({ ...shown, load: async (view) => (await view.call(service.team, {})).people })

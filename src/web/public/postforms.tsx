@@ -165,6 +165,7 @@ export const editPost = page({
       <PostForm
         view={view}
         to={`${links.post(shown.slug)}/edit`}
+        slug={shown.slug}
         of={service.update}
         boards={places}
         {...(stages && { roadmaps: stages })}

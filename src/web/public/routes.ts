@@ -31,6 +31,7 @@ export const routes = {
     '/roadmaps/:url': async () => (await roadmaps()).roadmap,
     '/posts/new': async () => (await postforms()).newPost,
     '/posts/similar': async () => (await postforms()).similar,
+    '/posts/people': async () => (await people()).team,
     '/posts/:slug': async () => (await posts()).post,
     '/posts/:slug/people': async () => (await people()).people,
     '/posts/:slug/voters': async () => (await votes()).voters,

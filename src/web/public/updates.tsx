@@ -6,6 +6,7 @@ import { action, page, Redirect } from '../kit/page.js'
 import { TellNobody, WillTell } from '../parts/audience.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'
+import { mentionsIn } from '../parts/mentions.js'
 import { ImageField } from '../parts/imagefield.js'
 import { Refused } from '../parts/refused.js'
 import { RoadmapField } from '../parts/roadmapfield.js'
@@ -42,6 +43,7 @@ export const postUpdate = page({
           label={view.t('update.message')}
           hint={view.t('update.hint')}
           rows={6}
+          data={mentionsIn(view, links.people(post.slug))}
         />
         <ImageField view={view} />
         <WillTell view={view} audience={told} />
