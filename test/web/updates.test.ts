@@ -39,7 +39,7 @@ it('a message with a new status stands above the comments, in the thread, the hi
   const { activity } = await site.call(comments.list, { post_id: post.postId })
   expect(page).toContain(`id="comment-${activity[0]?.id}"`)
   expect(page).toMatch(new RegExp(`<details class="history">.*comments/${activity[0]?.id}">Message<`, 's'))
-  expect(await get(`${path}/feed.atom`)).toContain('<title>Update by Ada')
+  expect(await get(`${path}/feed.atom`)).toContain('<title>Shipped: Update by Ada')
 })
 
 it('a form that is older than the post is shown again with what was typed', async () => {

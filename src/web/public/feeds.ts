@@ -1,4 +1,5 @@
 import type { Text } from '../../core/markdown/index.js'
+import type { Activity } from '../../service/lib/commentshapes.js'
 import * as boards from '../../service/boards.js'
 import * as comments from '../../service/comments.js'
 import * as legal from '../../service/legal.js'
@@ -109,6 +110,12 @@ export const boardFeed: Document = {
   },
 }
 
+/** Such as `Complete: Update by Ada`. */
+function entryTitle({ t, words }: View, { is_update, roadmap }: Activity['comment'], name: string): string {
+  const by = t(is_update ? 'feed.update' : 'feed.comment', { name })
+  return roadmap ? words.labelled(roadmap.name, by) : by
+}
+
 /** The post, and its newest comments. */
 export const postFeed: Document = {
   type: ATOM,
@@ -119,7 +126,7 @@ export const postFeed: Document = {
     const path = links.post(post.slug)
     const entries = activity.map(({ comment, author }) => ({
       id: comment.id,
-      title: view.t(comment.is_update ? 'feed.update' : 'feed.comment', { name: nameOf(view, author) }),
+      title: entryTitle(view, comment, nameOf(view, author)),
       path: `${path}/comments/${comment.id}`,
       author: nameOf(view, author),
       at: comment.created_at,
