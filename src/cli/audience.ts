@@ -10,14 +10,23 @@ export const QUIET = {
   description: 'Tell who follows it (default); --no-tell or --quiet tells nobody',
 }
 
-/** How many a change of a post would tell. Undefined where it tells of nothing. */
-export async function foretoldOf(call: Call, { id, roadmapId, message, quiet }: Values): Promise<string | undefined> {
-  if (roadmapId === undefined && !message) return undefined
-  if (quiet) return 'Would tell nobody.'
+/** How many a change of posts would tell. Undefined where it tells of nothing. */
+export async function foretoldOf(
+  call: Call,
+  { id, ids, roadmapId, message, quiet, into }: Values,
+): Promise<string | undefined> {
+  if (roadmapId === undefined && !message && into === undefined) return undefined
+  // A merge of several posts tells nobody unless asked
+  const all = ids === undefined ? [String(id)] : (ids as string[])
+  if (quiet ?? (into !== undefined && all.length > 1)) return 'Would tell nobody.'
+  const [post_id = '', ...also] = all
   const { audience: found } = await call(audience, {
-    post_id: String(id),
+    post_id,
     message: Boolean(message),
+    ...(typeof message === 'string' && message !== '' && { text: message }),
     ...(roadmapId !== undefined && { roadmapId: roadmapId as string | null }),
+    ...(also.length > 0 && { also }),
+    ...(typeof into === 'string' && { into }),
   })
   return `Would tell ${toldText(found)}.`
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { nameOf } from '../service/lib/cells.js'
 import * as merges from '../service/merges.js'
 import type { Merged } from '../service/merges.js'
-import { QUIET } from './audience.js'
+import { foretoldOf, QUIET } from './audience.js'
 import { bulkView, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
@@ -40,6 +40,7 @@ export function register(group: Command, cli: Cli): void {
           },
         },
       },
+      foretells: foretoldOf,
       done: (answer) => `Merged ${saidOfMany(answer, 'posts', 'post')}`,
     },
     cli,

@@ -249,6 +249,7 @@ export function register(group: Command, cli: Cli): void {
         flags: { boardId: 'board', roadmapId: 'roadmap', quiet: QUIET.flag },
         switches: { quiet: QUIET },
       },
+      foretells: foretoldOf,
       done: (answer) => `Moved ${saidOfMany(answer, 'posts', 'post')}`,
     },
     cli,

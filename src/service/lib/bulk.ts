@@ -8,7 +8,7 @@ import type { Context } from './context.js'
 import { listOf, nullable } from './schemas.js'
 
 /** Things that one request may change. */
-const MOST_AT_ONCE = 100
+export const MOST_AT_ONCE = 100
 const UNDO_MS = 10 * 60_000
 
 /** What changed, before and after: what takes it back. Stored as JSON for some minutes, so ids only. */

@@ -17,7 +17,7 @@ import { waitingOf } from './reportnews.js'
 import { toldHow, type Told as How } from './ways.js'
 
 /** What an event tells people. */
-interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
+export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
   post: PostView
   /** Whose doing it is: they are not told. */
   by: string | null
@@ -238,7 +238,27 @@ async function mergeNews(db: Db, event: Told): Promise<News | undefined> {
   const post = merge && (await shownPost(db, merge.rootId))
   if (!post) return undefined
   const among = await peopleOf(db, event.subject_id, post.postId)
-  return { kind: 'merged', post, by: event.actor_id, commentId: null, roadmapId: null, needs: neededFor(post), among }
+  return mergedInto(post, { by: event.actor_id, among })
+}
+
+/** What people are told whose posts were merged into another. */
+export const mergedInto = (post: PostView, whom: Pick<News, 'by' | 'among' | 'only'>): News => ({
+  kind: 'merged',
+  post,
+  commentId: null,
+  roadmapId: null,
+  needs: neededFor(post),
+  ...whom,
+})
+
+/** What a message of the team would tell those whom it mentions. Undefined where it mentions nobody who may read it. */
+export async function mentionNews(
+  db: Db,
+  { post, by, markdown }: { post: PostView; by: string | null; markdown: string },
+): Promise<News | undefined> {
+  const people = await newlyMentioned(db, { postId: post.postId, commentId: '', markdown, authorId: by })
+  const only = await readersAmong(db, people, neededFor(post))
+  return only.length === 0 ? undefined : { kind: 'mention', post, by, commentId: null, roadmapId: null, needs: [], only } // prettier-ignore
 }
 
 /** What a new status of a post, a message of the team, or both tell its followers. */
