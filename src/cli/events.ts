@@ -9,6 +9,7 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import { formatOf, print, type Format, type OutputFlags } from './lib/output/output.js'
 import type { Column } from './lib/output/table.js'
+import { register as registerTold } from './toldpeople.js'
 import { tell, write, type Terminal } from './lib/terminal/terminal.js'
 import { ago } from './lib/texts/age.js'
 
@@ -88,6 +89,7 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  registerTold(group, cli)
 }
 
 interface Printer {

@@ -35,18 +35,23 @@ export interface Follower {
 }
 
 /** Who follows a post by id, with the first of their reasons, in no particular order. Blocked people are among them. */
-async function reasonsOf(db: Db, postId: string): Promise<Map<string, number>> {
+export async function reasonsOf(db: Db, postId: string): Promise<Map<string, number>> {
   const { rows } = await sql<{ userId: string; reason: number }>`${followers(postId)}`.execute(db)
-  const not = await db
+  const found = new Map<string, number>()
+  for (const { userId, reason } of rows) found.set(userId, Math.min(reason, found.get(userId) ?? reason))
+  for (const userId of await unfollowersOf(db, postId)) found.delete(userId)
+  return found
+}
+
+/** Who chose not to follow a post. */
+export async function unfollowersOf(db: Db, postId: string): Promise<ReadonlySet<string>> {
+  const rows = await db
     .selectFrom('follows')
     .select('userId')
     .where('postId', '=', postId)
     .where('isFollowing', '=', 0)
     .execute()
-  const found = new Map<string, number>()
-  for (const { userId, reason } of rows) found.set(userId, Math.min(reason, found.get(userId) ?? reason))
-  for (const { userId } of not) found.delete(userId)
-  return found
+  return new Set(rows.map(({ userId }) => userId))
 }
 
 /** Ids that a query names at most. */

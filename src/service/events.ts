@@ -4,6 +4,7 @@ import { asStored, isId } from '../core/ids.js'
 import { quoted } from '../core/text.js'
 import { AppError } from '../core/errors.js'
 import { findComment } from '../db/comments.js'
+import { findMerge } from '../db/merges.js'
 import { toldOfPost } from '../db/notifications.js'
 import { listEvents, MOST_READ, searchEvents, type NamedEvent } from '../db/events.js'
 import { can, type Actor } from './lib/access.js'
@@ -120,6 +121,13 @@ export const list = operation({
   },
 })
 
+export const eventId = Type.Integer({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  fromText: true,
+  description: 'Id of the event',
+})
+
 export const show = operation({
   id: 'events.show',
   summary: 'Show an event, and how many people were told of it',
@@ -128,12 +136,11 @@ export const show = operation({
   sensitive: true,
   errors: ['EVENT_NOT_FOUND'],
   input: fields({
-    id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, fromText: true, description: 'Id of the event' }),
+    id: eventId,
   }),
   output: Type.Object({ event: Event, told: Type.Object(counts) }),
   async run({ db, actor }, { id }) {
-    const [event] = await listEvents(db, {}, { created: 'desc', after: id + 1, limit: 1 })
-    if (event?.id !== id) throw new AppError('EVENT_NOT_FOUND', `There is no event ${id}.`)
+    const event = await eventOf(db, id)
     const post = await postOf(db, event)
     return {
       event: toEvent(actor, event),
@@ -142,8 +149,16 @@ export const show = operation({
   },
 })
 
+/** Throws EVENT_NOT_FOUND. */
+export async function eventOf(db: Context['db'], id: number): Promise<NamedEvent> {
+  const [event] = await listEvents(db, {}, { created: 'desc', after: id + 1, limit: 1 })
+  if (event?.id !== id) throw new AppError('EVENT_NOT_FOUND', `There is no event ${id}.`)
+  return event
+}
+
 /** The id of the post that an event is about, of which people may have been told. */
-async function postOf(db: Context['db'], { action, subject_id: id }: NamedEvent): Promise<string | undefined> {
+export async function postOf(db: Context['db'], { action, subject_id: id }: NamedEvent): Promise<string | undefined> {
+  if (action === 'post.merged') return (await findMerge(db, id))?.rootId ?? id // which its followers are told of
   if (action.startsWith('post.')) return id
   return action.startsWith('comment.') ? (await findComment(db, id))?.post_id : undefined
 }

@@ -43,6 +43,7 @@ import * as settings from './settings.js'
 import * as site from './site.js'
 import * as tags from './tags.js'
 import { told } from './told.js'
+import { toldPeople } from './toldpeople.js'
 import * as totp from './totp.js'
 import * as undos from './undos.js'
 import * as users from './users.js'
@@ -148,6 +149,7 @@ export const operations = [
   mentions.team,
   audience,
   told,
+  toldPeople,
   votes.list,
   votes.add,
   votes.remove,

@@ -51,6 +51,6 @@ export const told = operation({
 })
 
 /** Internal notes and reports are for some of the team. */
-const mayKnow = (actor: Actor, { kind, isInternal }: { kind: string; isInternal: number | null }): boolean =>
+export const mayKnow = (actor: Actor, { kind, isInternal }: { kind: string; isInternal: number | null }): boolean =>
   (isInternal !== 1 || can(actor, 'comment:view_internal')) &&
   (kind !== 'report' || MODERATORS.some((permission) => can(actor, permission)))

@@ -340,6 +340,7 @@ export const table: Record<string, Row> = {
 
   'audit.verify': { needs: 'owner' },
   'events.list': { needs: 'event:read', input: () => ({ limit: 100 }) },
+  'events.told': { needs: 'post:update', input: (w) => w.eventOf(w.openPost) },
   'events.show': { needs: 'event:read', input: (w) => w.event() },
 }
 

@@ -56,6 +56,7 @@ export async function makeWorld(engine: Engine) {
     const email = `${word()}@example.org`
     return { ...(await site.member([], { ...options, email })), email }
   }
+  const eventOf = async (subject: string) => ({ id: (await site.db.selectFrom('events').select('id').where('subject_id', '=', subject).orderBy('id').limit(1).executeTakeFirstOrThrow()).id }) // prettier-ignore
   const event = async () => ({ id: (await site.db.selectFrom('events').select('id').orderBy('id').limit(1).executeTakeFirstOrThrow()).id }) // prettier-ignore
   const post = async (by?: string | null, boardId: string | null = null) =>
     (await onBehalfOf(by)(posts.create, { title: boardId === null ? 'Open' : 'SECRET-POST', boardId })).post.postId
@@ -116,6 +117,7 @@ export async function makeWorld(engine: Engine) {
     word,
     person,
     event,
+    eventOf,
     post,
     board,
     roadmap,

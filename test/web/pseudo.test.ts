@@ -189,6 +189,9 @@ it.each([
   await look({ '/dashboard/posts': '/dashboard/posts?view=Πρώτα&q=Θέμα&by=me' })
   await look({ '/dashboard/posts': '/dashboard/posts' })
   const teamAt = `/dashboard${at}`
+  const event = await site.db.selectFrom('events').select('id').where('subject_id', '=', post.postId).orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow() // prettier-ignore
+  for (const which of ['', '?told=false'])
+    await look({ '/dashboard/posts/:slug/told/:event': `${teamAt}/told/${event.id}${which}` })
   await look({ '/dashboard/posts/:slug': teamAt, '/dashboard/posts/:slug/delete': `${teamAt}/delete` })
   await look({ '/dashboard/views/:view/delete': `/dashboard/views/${view.viewId}/delete` })
   await look({ '/dashboard/views/:view/settings': `/dashboard/views/${view.viewId}/settings` })

@@ -68,6 +68,10 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
     await send(`/posts/${post.slug}/edit`, { title: 'Dark', roadmapId: 'planned', quiet: 'true' })
     await send('/dashboard/posts/move', { ids: post.postId, roadmapId: 'none', quiet: 'true' })
     const { events: changes } = await site.call(events.list, { action: 'post.updated', subject: post.postId })
+    const about = at(post, `/told/${changes[0]?.id}`)
+    expect((await get(about)).text).toContain('Nobody was told of this.')
+    expect((await get(`${about}?told=false`)).text).toContain('Nobody was to be told')
+    expect((await get(about, (await site.member(['dashboard:read'])).token)).status).toBe(404)
     const quiet = changes.map(({ details }) => details?.some(({ field, after }) => field === 'quiet' && after === 'true')) // prettier-ignore
     expect(quiet).toEqual([true, true, true, true, true])
     expect((await get(at(post), (await site.member(['dashboard:read'])).token)).text).not.toContain('name="quiet"')

@@ -71,7 +71,7 @@ export async function tell(
 }
 
 /** Whose doing an event is. What is done at the command line, and on behalf of nobody, is the owner's, as what is written there. */
-const doerOf = async (db: Db, { actor_id, origin }: Told): Promise<string | null> =>
+export const doerOf = async (db: Db, { actor_id, origin }: Pick<Told, 'actor_id' | 'origin'>): Promise<string | null> =>
   actor_id ?? (origin.startsWith('cli:') ? ((await findOwner(db))?.userId ?? null) : null)
 
 const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
@@ -170,7 +170,7 @@ async function* concerned(db: Db, postId: string, people: readonly string[]): As
 }
 
 /** Those of some people who hold each of these permissions. */
-async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
+export async function readersAmong(db: Db, people: readonly string[], needs: readonly Permission[]): Promise<string[]> {
   let readers = [...people]
   for (const permission of needs) {
     const holders = await holdersAmong(db, readers, permission)
@@ -331,4 +331,4 @@ const neededForComment = (post: PostView, { is_internal }: CommentView): Permiss
   ...(is_internal === 1 ? (['comment:view_internal'] as const) : []),
 ]
 
-const neededFor = ({ display }: PostView): Permission[] => (display === 1 ? [] : ['board:read'])
+export const neededFor = ({ display }: PostView): Permission[] => (display === 1 ? [] : ['board:read'])

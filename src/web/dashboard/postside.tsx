@@ -194,7 +194,7 @@ function Voters({ view, post, voters, isOnBehalf }: Props) {
 const SHOWN = 8
 
 /** Who was told of what became of the post, the newest first. */
-function WasTold({ view, told }: Props) {
+function WasTold({ view, post, told }: Props) {
   const { t } = view
   if (!told) return null
   return (
@@ -206,7 +206,9 @@ function WasTold({ view, told }: Props) {
           <li>
             <strong>{t(`told.kind.${row.kind}`)}</strong> {row.user ? <bdi>{nameOf(view, row.user)}</bdi> : null}{' '}
             <Time view={view} at={row.created_at} />
-            <div class="soft">{toldText(view, row)}</div>
+            <div class="soft">
+              <a href={view.href(`${links.teamPost(post.slug)}/told/${row.event_id}`)}>{toldText(view, row)}</a>
+            </div>
           </li>
         ))}
       </ul>

@@ -20,6 +20,7 @@ const site = () => import('./site.js')
 const notifications = () => import('./notificationsettings.js')
 const roles = () => import('./roles.js')
 const views = () => import('./views.js')
+const told = () => import('./told.js')
 const undo = () => import('./undo.js')
 const users = () => import('./users.js')
 
@@ -33,6 +34,7 @@ export const routes = {
     '/dashboard/posts/decide': async () => (await posts()).sentTo,
     '/dashboard/posts/views': async () => (await posts()).sentTo,
     '/dashboard/posts/:slug': async () => (await post()).teamPost,
+    '/dashboard/posts/:slug/told/:event': async () => (await told()).told,
     '/dashboard/posts/:slug/delete': async () => (await postActions()).deletePost,
     '/dashboard/views/:view/delete': async () => (await views()).deleteView,
     '/dashboard/views/:view/settings': async () => (await views()).viewSettings,

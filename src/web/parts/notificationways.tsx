@@ -22,7 +22,7 @@ const TOPICS: Readonly<Record<NotificationTopic, Key>> = {
   report: 'ways.report',
 }
 
-const WAYS: Readonly<Record<NotificationWays, Key>> = {
+export const WAYS: Readonly<Record<NotificationWays, Key>> = {
   'page,mail': 'ways.pageMail',
   'page,digest': 'ways.pageDigest',
   page: 'ways.page',
