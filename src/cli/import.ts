@@ -1,6 +1,6 @@
 import { closeSync, existsSync, writeSync } from 'node:fs'
 import path from 'node:path'
-import { Argument, type Command } from 'commander'
+import type { Command } from 'commander'
 import { hasPassword } from '../core/addresses.js'
 import { AppError, type ErrorBody } from '../core/errors.js'
 import { openNewFile } from '../core/files.js'
@@ -8,11 +8,13 @@ import { counted, printable } from '../core/text.js'
 import { create } from '../service/imports.js'
 import type { Call } from '../service/lib/operation.js'
 import { answerLines, errorOf } from '../service/lib/uploadresults.js'
-import { SOURCE_NAMES, SOURCES, type SourceName } from '../sources/index.js'
-import { isAddress, type SourceRecord } from '../sources/source.js'
+import { SOURCES, type SourceName } from '../sources/index.js'
+import { isAddress, type Preview, type SourceRecord } from '../sources/source.js'
 import { importExport, OWN } from './importsite.js'
+import { showPreview, sourceOf, WORDS } from './importsource.js'
 import { exitOf, type Flags } from './lib/command/several.js'
 import type { Cli } from './lib/connection/session.js'
+import { setCompleted } from './lib/flags/completed.js'
 import { explain } from './lib/flags/helptext.js'
 import { formatOf, isStructured, print } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
@@ -69,28 +71,32 @@ const FIELDS = ['type', 'found', 'created', 'matched', 'existing', 'failed']
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, FIELDS), {
     examples: [
+      'import backup.zip --dry-run',
       'import csv ideas.csv --board ideas --dry-run',
       'import csv export.csv --map title=Subject --map votes="Vote total"',
       'import feedbackctl site.jsonl',
     ],
     notes: [
+      'With a file alone, the command looks at what is in it and says what it takes it for. The sources are: ' +
+        `${WORDS.join(', ')}.`,
       'What was imported before is not imported again, so a second import brings only what is new, and one that was interrupted goes on. Nobody is told of what is imported.',
       'People are matched by e-mail address. They sign in by a link that the site mails to them. People from LogChimp and Astuto can also use the password they had there. Votes without a known voter become a number on the post.',
       '"import feedbackctl" reads a file of "feedbackctl export", or stdin with -, into an empty site on this machine. It refuses a site that has content. Stop the server first.',
       'The last lines say what was found and what became of it. "matched" was here already by its name or address, "existing" came with an earlier import.',
     ],
   })
-    .addArgument(new Argument('<source>', 'where the data is from').choices([OWN, ...SOURCE_NAMES]))
-    .argument('<file>', 'its export')
+    .argument('<source-or-file>', 'where the data is from; or the file alone, if its content says it')
+    .argument('[file]', 'its export')
     .option('--board <board>', 'board of posts that name none (default: no board)')
     .option('--map <column=header>', 'the header of a column of CSV; can be repeated', addTo)
-    .option('--source <name>', 'name that keeps ids apart from those of other imports (default: <source>)')
+    .option('--source <name>', 'name that keeps ids apart from those of other imports (default: that of the source)')
     .option('--confirmed', 'mail people about the posts that they follow: their addresses were confirmed there')
     .option('--rejects <file>', 'new file for the records that are refused, to mend and import with "import records"')
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .option('-y, --yes', 'do not ask for confirmation')
-    .action(async (product: SourceName | typeof OWN, file: string) => {
+    .action(async (first: string, second: string | undefined) => {
       const flags = command.optsWithGlobals<Flagged>()
+      const { product, file } = await sourceOf(cli.terminal, first, second)
       if (product === OWN) {
         const given = (['board', 'map', 'source', 'confirmed', 'rejects'] as const).find(
           (flag) => flags[flag] !== undefined,
@@ -100,15 +106,22 @@ export function register(command: Command, cli: Cli): void {
         return importExport(cli, file, flags)
       }
       const shown = isAddress(file) ? product : file
-      const work = await prepared(cli, product, file, flags)
-      if (flags.dryRun) return report(cli, flags, await work(true), { isDry: true })
+      const { work, preview } = await prepared(cli, product, file, flags)
+      if (flags.dryRun) {
+        const first = await preview()
+        if (first && !isStructured(formatOf(cli.terminal, flags))) await showPreview(cli.terminal, flags, shown, first)
+        return report(cli, flags, await work(true), { isDry: true, preview: first })
+      }
       if (!flags.yes) {
         if (!canPrompt(cli.terminal, flags)) await confirm(cli.terminal, flags, `Import from ${shown}?`)
+        const first = await preview()
+        if (first) await showPreview(cli.terminal, flags, shown, first)
         await report(cli, { ...flags, output: 'table' }, await work(true), { isDry: true })
         await confirm(cli.terminal, flags, `Import this from ${shown}?`)
       }
       return report(cli, flags, await work(false), { isDry: false })
     })
+  setCompleted(command.registeredArguments[0], { words: WORDS })
 }
 
 function addTo(text: string, before = new Map<string, string>()): Map<string, string> {
@@ -118,9 +131,17 @@ function addTo(text: string, before = new Map<string, string>()): Map<string, st
   return before.set(column.trim().toLowerCase(), header.trim())
 }
 
-type Work = (isDry: boolean) => Promise<Balance>
+interface Prepared {
+  work(this: void, isDry: boolean): Promise<Balance>
+  preview(this: void): Promise<Preview | undefined>
+}
 
-async function prepared({ terminal, connect }: Cli, product: SourceName, file: string, flags: Flagged): Promise<Work> {
+async function prepared(
+  { terminal, connect }: Cli,
+  product: SourceName,
+  file: string,
+  flags: Flagged,
+): Promise<Prepared> {
   const source = await SOURCES[product]()
   const isUrl = source.takesAddress === true && isAddress(file)
   const from = isUrl ? file : path.resolve(terminal.cwd, file)
@@ -140,9 +161,13 @@ async function prepared({ terminal, connect }: Cli, product: SourceName, file: s
     ...(flags.board !== undefined && { boardId: flags.board }),
     ...(flags.confirmed && { confirmed: true }),
   }
-  return async (isDry) => {
-    const call = await connect({ dryRun: isDry })
-    return imported(terminal, call, input, source.read({ from, map: flags.map ?? new Map(), note }), isDry ? undefined : flags.rejects) // prettier-ignore
+  const map = flags.map ?? new Map<string, string>()
+  return {
+    preview: async () => source.preview?.({ from, map }),
+    async work(isDry) {
+      const call = await connect({ dryRun: isDry })
+      return imported(terminal, call, input, source.read({ from, map, note }), isDry ? undefined : flags.rejects)
+    },
   }
 }
 
@@ -243,9 +268,9 @@ async function report(
   { terminal }: Cli,
   flags: Flagged,
   { balance, boards, passwords, isBalanced }: Balance,
-  { isDry }: { isDry: boolean },
+  { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
 ): Promise<void> {
-  const body = { balance, boards, passwords, dry_run: isDry }
+  const body = { ...(preview && { preview }), balance, boards, passwords, dry_run: isDry }
   await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
   const of = (key: 'created' | 'failed') => balance.reduce((sum, counts) => sum + counts[key], 0)
   const votes = boards.reduce((sum, each) => sum + each.votes, 0)

@@ -1,5 +1,5 @@
 import { guessedKind } from '../core/statuskinds.js'
-import { csv, pathIn } from './csv.js'
+import { csv, csvPreview, pathIn } from './csv.js'
 import { jsonValues } from './lib/jsonfiles.js'
 import { markdownOf } from './lib/markdown.js'
 import { Places } from './lib/places.js'
@@ -9,6 +9,7 @@ import type { Given, Source, SourceRecord } from './source.js'
 /** The pages of its API as they were saved, one or many to a file, or its CSV. */
 export const canny: Source = {
   from: 'a folder with the JSON of its API, or its CSV',
+  preview: async (given) => (/\.csv$/i.test(given.from) ? csvPreview(given) : undefined),
   async *read(given) {
     if (/\.csv$/i.test(given.from)) return yield* csv.read(given)
     yield* pages(given)

@@ -7,7 +7,7 @@ import { MOST } from '../core/records.js'
 import { guessedKind } from '../core/statuskinds.js'
 import { markdownOf } from './lib/markdown.js'
 import { Places } from './lib/places.js'
-import type { Given, Source, SourceRecord } from './source.js'
+import type { Given, Preview, Source, SourceRecord } from './source.js'
 
 /** The columns, and the headers that name them in exports of this field, without signs and in lower case. */
 const COLUMNS = {
@@ -32,6 +32,7 @@ export type CsvRow = { line: number; cells: Partial<Record<Column, string>> }
 /** Any CSV with a row for each post. */
 export const csv: Source = {
   from: 'a CSV file',
+  preview: csvPreview,
   async *read(given) {
     const places = new Places()
     for await (const { cells } of csvRows(given)) yield* recordsOf(cells, places)
@@ -54,7 +55,37 @@ export async function* csvRows({ from, map, note }: Given): AsyncGenerator<CsvRo
       cells: Object.fromEntries(record.flatMap((cell, at) => (named[at] !== undefined && cell.trim() !== '' ? [[named[at], cell.trim()]] : []))), // prettier-ignore
     }
   }
-  if (!columns) throw new AppError('USAGE', 'The CSV file is empty.')
+  if (!columns) throw empty()
+}
+
+/** Rows of a preview, and characters of a cell in it. */
+const [PREVIEWED, SHOWN] = [10, 200]
+
+/** The first rows of a CSV file, by our names of the columns. Throws USAGE as `csvRows`. */
+export async function csvPreview({ from, map }: Pick<Given, 'from' | 'map'>): Promise<Preview> {
+  let columns: Preview['columns'] | undefined
+  let at: number[] = []
+  const rows: Preview['rows'][number][] = []
+  for await (const { record } of csvRecords(createReadStream(from))) {
+    if (!columns) {
+      const named = columnsOf(record, map)
+      at = COLUMN_NAMES.map((column) => named.indexOf(column)).filter((index) => index >= 0)
+      columns = at.map((index) => ({ column: named[index] ?? '', header: record[index]?.trim() ?? '' }))
+      continue
+    }
+    rows.push(Object.fromEntries(columns.map(({ column }, nth) => [column, (record[at[nth] ?? -1] ?? '').trim().slice(0, SHOWN)]))) // prettier-ignore
+    if (rows.length === PREVIEWED) break
+  }
+  if (!columns) throw empty()
+  return { columns, rows }
+}
+
+const empty = () => new AppError('USAGE', 'The CSV file is empty.')
+
+/** The header of CSV; without names where there is none. */
+export async function csvHeader(bytes: AsyncIterable<Uint8Array>): Promise<string[]> {
+  for await (const { record } of csvRecords(bytes)) return record.map((cell) => cell.trim())
+  return []
 }
 
 /** The records of CSV with the lines on which they begin, the header too. */
@@ -111,7 +142,8 @@ async function* textIn(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   }
 }
 
-const plain = (header: string): string => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
+/** A header without signs and in lower case. */
+export const plain = (header: string): string => header.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')
 
 function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>): (Column | undefined)[] {
   for (const [column, named] of map) {

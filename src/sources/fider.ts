@@ -1,4 +1,4 @@
-import { csvRows, recordsOf } from './csv.js'
+import { csvPreview, csvRows, recordsOf } from './csv.js'
 import { fromArchive, type Archive } from './lib/archive.js'
 import { Places } from './lib/places.js'
 import { given as field, textIn, type Json } from './lib/values.js'
@@ -16,6 +16,7 @@ const [DUPLICATE, DELETED] = [5, 6]
 /** Its backup, or the CSV of its posts. */
 export const fider: Source = {
   from: 'its backup.zip or posts.csv',
+  preview: async (given) => (/\.csv$/i.test(given.from) ? csvPreview(given) : undefined),
   async *read(given) {
     if (!/\.csv$/i.test(given.from)) return yield* backup(given)
     const places = new Places()

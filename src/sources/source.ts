@@ -12,12 +12,20 @@ export interface Given {
   note(this: void, sentence: string): void
 }
 
+/** The first rows of a table, by our names of its columns. */
+export interface Preview {
+  columns: { column: string; header: string }[]
+  rows: Readonly<Record<string, string>>[]
+}
+
 /** Another product: turns what its export has into records. What a record refers to comes before it. */
 export interface Source {
   /** What is named after it, for the help. */
   from: string
   /** Whether `from` may be the address of a database, not only a file. */
   takesAddress?: true
+  /** For a table whose columns are guessed or mapped: what they were taken for. */
+  preview?(this: void, given: Pick<Given, 'from' | 'map'>): Promise<Preview | undefined>
   read(this: void, given: Given): AsyncIterable<SourceRecord>
 }
 

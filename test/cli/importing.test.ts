@@ -35,7 +35,7 @@ it.each(engines)(
     const dry = await machine.run('import csv ideas.csv --dry-run --json')
     expect([dry.code, JSON.parse(dry.stdout)]).toEqual([
       7,
-      { ...BALANCE, boards: [], passwords: { kept: 0, leftOut: 0 }, dry_run: true },
+      { preview: expect.anything(), ...BALANCE, boards: [], passwords: { kept: 0, leftOut: 0 }, dry_run: true },
     ])
     expect(dry.stderr).toContain('Columns that are not imported: Extra.')
     expect(dry.stderr).toContain('title is missing')

@@ -30,6 +30,8 @@ async function imported(machine: Machine, source: string) {
     }
     return { balance, passwords, stderr }
   }
+  const alone = await machine.run('import address --dry-run')
+  expect([alone.code, alone.stderr]).toEqual([0, expect.stringContaining(`this is "import ${source}".`)])
   const first = await run()
   expect((await run()).balance.filter(({ created, matched }) => created + matched > 0)).toEqual([])
   return { ...first, counts: Object.fromEntries(first.balance.map(({ type, created, matched }) => [type, [created, matched]])) } // prettier-ignore
