@@ -146,6 +146,22 @@ describe.each(engines)('an export of %s', (engine) => {
   })
 })
 
+it('needs no more memory for a longer site', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await changed(
+    machine,
+    `insert into posts ("postId", title, slug, "slugId", "contentMarkdown", "createdAt", "updatedAt")
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 8000)
+      select 'p' || i, 'Post', 'p' || i, 'p' || i, hex(zeroblob(5000)), '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' from n`,
+  )
+  const env = { NODE_OPTIONS: '--max-old-space-size=64' } // the posts have 80 MB
+  for (const args of ['export --out site.jsonl']) {
+    const { code, stderr } = await machine.process(args, { env })
+    expect([args, code, stderr.slice(0, 300)]).toEqual([args, 0, expect.stringContaining('Wrote')])
+  }
+})
+
 it('exports of equal data are equal byte for byte, whatever the engine', async () => {
   const machine = await filled('sqlite')
   const other = await makeMachine('postgres')

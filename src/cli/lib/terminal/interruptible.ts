@@ -18,11 +18,11 @@ const names = Object.keys(SIGNALS) as Signal[]
  */
 export function interruptible(message: string | (() => string)): Interruption {
   let stopped: Signal | undefined
-  let wake = () => {}
-  const signalled = new Promise<void>((resolve) => (wake = resolve))
+  // A race with one promise for all signals would keep every result of the work in memory until a signal comes
+  const waiting = new Set<() => void>()
   const stop = (signal: Signal) => {
     stopped = signal
-    wake()
+    for (const wake of waiting) wake()
   }
   for (const signal of names) process.once(signal, stop)
   const check = () => {
@@ -34,9 +34,17 @@ export function interruptible(message: string | (() => string)): Interruption {
   return {
     check,
     async until(work) {
-      await Promise.race([work, signalled])
-      check()
-      return work
+      let wake = () => {}
+      const signalled = new Promise<void>((resolve) => (wake = resolve))
+      waiting.add(wake)
+      if (stopped !== undefined) wake()
+      try {
+        await Promise.race([work, signalled])
+        check()
+        return await work
+      } finally {
+        waiting.delete(wake)
+      }
     },
     undo() {
       for (const signal of names) process.off(signal, stop)
