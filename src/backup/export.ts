@@ -20,11 +20,8 @@ interface Lines {
  * with the number of the lines before it. They depend on the data alone, so that two exports of equal data are equal.
  */
 export async function* exportLines(config: Config, { passwords }: { passwords: boolean }): AsyncGenerator<Lines> {
-  assertDatabaseKept(config)
-  assertSiteThere(config)
-  const snapshot = await openSnapshot(config.get('database.url') ?? '')
+  const snapshot = await openExported(config)
   try {
-    assertCurrent(snapshot)
     yield line({ type: 'header', format: 'feedbackctl', version: FORMAT_VERSION, schema: NEWEST, passwords })
     let lines = 1
     for (const table of exportedTables(snapshot, { passwords }))
@@ -36,6 +33,20 @@ export async function* exportLines(config: Config, { passwords }: { passwords: b
     yield line({ type: 'end', lines })
   } finally {
     await snapshot.close()
+  }
+}
+
+/** The configured site as it is at one moment. Throws where there is none, or where its schema is another. */
+export async function openExported(config: Config): Promise<Snapshot> {
+  assertDatabaseKept(config)
+  assertSiteThere(config)
+  const snapshot = await openSnapshot(config.get('database.url') ?? '')
+  try {
+    assertCurrent(snapshot)
+    return snapshot
+  } catch (error) {
+    await snapshot.close()
+    throw error
   }
 }
 

@@ -223,7 +223,7 @@ export const branches: readonly Branch[] = [
   },
   {
     name: 'export',
-    summary: 'Write the whole site as lines of JSON',
+    summary: 'Write the whole site as lines of JSON or as CSV',
     group: OPERATION,
     load: () => import('./export.js'),
   },

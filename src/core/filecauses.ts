@@ -5,6 +5,8 @@ const WRITING: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'a part of its path is a file, not a folder',
   EISDIR: 'it is a folder',
+  ENOTEMPTY: 'it is no longer empty',
+  EBUSY: 'a disk is mounted there. Name a new folder in it',
   EACCES: 'this user is not allowed to write there',
   EPERM: 'this user is not allowed to write there',
   EROFS: 'its disk is read-only',

@@ -19,6 +19,8 @@ export interface Snapshot {
   sequences: Readonly<Record<string, number>>
   /** The rows of a table in the same order on both engines, some at a time. */
   rows(table: TableShape): AsyncIterable<Value[][]>
+  /** The rows of a query of ours that both engines read, some at a time. */
+  query(sql: string): AsyncIterable<Value[][]>
   close(): Promise<void>
 }
 

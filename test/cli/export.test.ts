@@ -156,7 +156,7 @@ it('needs no more memory for a longer site', async () => {
       select 'p' || i, 'Post', 'p' || i, 'p' || i, hex(zeroblob(5000)), '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' from n`,
   )
   const env = { NODE_OPTIONS: '--max-old-space-size=64' } // the posts have 80 MB
-  for (const args of ['export --out site.jsonl']) {
+  for (const args of ['export --out site.jsonl', 'export --csv sheets']) {
     const { code, stderr } = await machine.process(args, { env })
     expect([args, code, stderr.slice(0, 300)]).toEqual([args, 0, expect.stringContaining('Wrote')])
   }

@@ -155,6 +155,7 @@ describe('a signal', () => {
       ['backup create there/new/deep/', /\.part$/, 'There is no backup.'],
       ['restore site.backup --into there/new/deep', /\.restoring-/, 'Nothing was changed.'],
       ['db copy data/feedbackctl sqlite:there/new/deep/copy.db', /\.copying-/, 'The copy was removed.'],
+      ['export --csv there/new/deep/sheets', /\.part$/, 'Removed what was written of there/new/deep/sheets.'],
     ] as const
     const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
     for (const [command, name, said] of commands)
@@ -169,6 +170,17 @@ describe('a signal', () => {
     mkdirSync(path.join(top, 'new'))
     await interrupted(machine, commands[1][0], { folder, name: commands[1][1].source, signal: 'SIGINT' })
     expect(readdirSync(top)).toEqual(['new'])
+  })
+
+  it('that kills an export of CSV leaves no folder by its name, and the next one is whole', async () => {
+    const machine = await largeMachine('sqlite')
+    const moment = { folder: machine.folder, name: '^sheets\\..*\\.part$', signal: 'SIGKILL' } as const
+    expect((await interrupted(machine, 'export --csv sheets', moment)).code).toBe(null)
+    const sheets = () => readdirSync(machine.folder).filter((name) => name.startsWith('sheets'))
+    expect(sheets()).toEqual([expect.stringMatching(/\.part$/)])
+    expect((await machine.run('export --csv sheets')).code).toBe(0)
+    expect(sheets()).toContain('sheets')
+    expect(readFileSync(path.join(machine.folder, 'sheets/posts.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(POSTS + 1) // prettier-ignore
   })
 
   it('ends the comparison of "db copy --verify", and says that the copy is there', async () => {

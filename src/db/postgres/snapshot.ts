@@ -63,6 +63,15 @@ async function snapshotOf(client: pg.Client): Promise<Snapshot> {
     sequences[name] = row?.last ?? 0
   }
   const site = there.has('roles') ? await all<{ id: string | null }>(SITE_SQL) : []
+  async function* query(sql: string): AsyncGenerator<Value[][]> {
+    await client.query(`declare backup no scroll cursor for ${sql}`)
+    for (;;) {
+      const { rows } = await client.query<Value[]>({ text: `fetch ${BATCH} from backup`, rowMode: 'array' })
+      if (rows.length === 0) break
+      yield rows
+    }
+    await client.query('close backup')
+  }
   return {
     engine: 'postgres',
     schema: newest[0]?.name ?? undefined,
@@ -77,16 +86,11 @@ async function snapshotOf(client: pg.Client): Promise<Snapshot> {
     sequences,
     async *rows(table: TableShape) {
       const key = keys.find((each) => each.table === table.name)?.columns ?? []
-      await client.query(
-        `declare backup no scroll cursor for select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)} order by ${orderOf(table, key).map(quoted).join(', ')}`,
+      yield* query(
+        `select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)} order by ${orderOf(table, key).map(quoted).join(', ')}`,
       )
-      for (;;) {
-        const { rows } = await client.query<Value[]>({ text: `fetch ${BATCH} from backup`, rowMode: 'array' })
-        if (rows.length === 0) break
-        yield rows
-      }
-      await client.query('close backup')
     },
+    query,
     close: () => client.end(),
   }
 }

@@ -50,6 +50,20 @@ function snapshotOf(database: BetterSqlite.Database, file: string): Snapshot {
   const newest = there.has('kysely_migration')
     ? all<{ name: string | null }>('select max(name) as name from kysely_migration')
     : []
+  async function* query(sql: string): AsyncGenerator<Value[][]> {
+    let batch: Value[][] = []
+    try {
+      for (const row of database.prepare(sql).raw().iterate()) {
+        if (batch.push(row as Value[]) < BATCH) continue
+        yield batch
+        batch = []
+        await turn() // a server that makes its own backup answers requests between
+      }
+    } catch (error) {
+      throw explained(error, file)
+    }
+    if (batch.length > 0) yield batch
+  }
   return {
     engine: 'sqlite',
     schema: newest[0]?.name ?? undefined,
@@ -67,19 +81,9 @@ function snapshotOf(database: BetterSqlite.Database, file: string): Snapshot {
         .toSorted((one, other) => one.pk - other.pk)
         .map(({ name }) => name)
       const sql = `select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)} order by ${orderOf(table, key).map(quoted).join(', ')}`
-      let batch: Value[][] = []
-      try {
-        for (const row of database.prepare(sql).raw().iterate()) {
-          if (batch.push(row as Value[]) < BATCH) continue
-          yield batch
-          batch = []
-          await turn() // a server that makes its own backup answers requests between
-        }
-      } catch (error) {
-        throw explained(error, file)
-      }
-      if (batch.length > 0) yield batch
+      yield* query(sql)
     },
+    query,
     close: async () => void database.close(),
   }
 }

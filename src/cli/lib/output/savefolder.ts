@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, readdirSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs'
+import path from 'node:path'
+import { AppError } from '../../../core/errors.js'
+import { syncFolder } from '../../../core/atomicfile.js'
+import { whyNotWritten } from '../../../core/filecauses.js'
+import { makeFolder, openNewFile, removeEmpty } from '../../../core/files.js'
+import { interruptible } from '../terminal/interruptible.js'
+import { transferred } from '../terminal/progress.js'
+import type { Terminal } from '../terminal/terminal.js'
+
+/** A piece of a file. The pieces of a file follow each other. */
+interface FilePiece {
+  file: string
+  text: string
+  rows: number
+}
+
+/**
+ * Writes files to a new folder, or to one that is empty, which nobody else can read. The folder gets its name when all of
+ * them are complete. Returns how many files and rows there are.
+ */
+export async function saveFolder(
+  terminal: Terminal,
+  folder: string,
+  pieces: AsyncIterable<FilePiece>,
+): Promise<{ files: number; rows: number }> {
+  const target = targetOf(terminal, folder)
+  const temporary = `${target}.${randomBytes(4).toString('hex')}.part`
+  const writing = new Writing(temporary, folder)
+  const interruption = interruptible(`Interrupted. Removed what was written of ${folder}.`)
+  const progress = transferred(terminal, true)
+  const iterator = pieces[Symbol.asyncIterator]()
+  try {
+    for (;;) {
+      const { done, value } = await interruption.until(iterator.next())
+      if (done) break
+      writing.add(value)
+      progress.add(value.rows, Buffer.byteLength(value.text))
+    }
+    writing.finish(target)
+    return writing.counts
+  } catch (error) {
+    writing.discard()
+    void iterator.return?.().catch(() => undefined)
+    throw error
+  } finally {
+    progress.end()
+    interruption.undo()
+  }
+}
+
+/** Throws USAGE for a folder that has files, or that cannot be replaced by another one. */
+function targetOf(terminal: Terminal, folder: string): string {
+  const target = path.resolve(terminal.cwd, folder)
+  try {
+    if (!existsSync(target)) return target
+    const real = realpathSync(target)
+    if (readdirSync(real).length > 0) throw new AppError('USAGE', `${folder} is not empty. Name a new folder.`)
+    // A shell would be left in a folder that is no longer there
+    if (real === realpathSync(terminal.cwd)) throw new AppError('USAGE', `${folder} is the folder that you are in. Name a new folder.`) // prettier-ignore
+    return real
+  } catch (error) {
+    throw error instanceof AppError ? error : notWritten(folder, error)
+  }
+}
+
+class Writing {
+  readonly counts = { files: 0, rows: 0 }
+  readonly #temporary: string
+  readonly #shown: string
+  #made: string[] = []
+  #open: { file: string; fd: number } | undefined
+
+  constructor(temporary: string, shown: string) {
+    this.#temporary = temporary
+    this.#shown = shown
+  }
+
+  add({ file, text, rows }: FilePiece): void {
+    this.#said(() => {
+      if (this.#made.length === 0) this.#made = makeFolder(this.#temporary)
+      if (this.#open?.file !== file) {
+        this.#end()
+        this.#open = { file, fd: openNewFile(path.join(this.#temporary, file)) }
+        this.counts.files += 1
+      }
+      const bytes = Buffer.from(text)
+      for (let at = 0; at < bytes.length;) at += writeSync(this.#open.fd, bytes, at)
+      this.counts.rows += rows
+    })
+  }
+
+  finish(target: string): void {
+    this.#said(() => {
+      this.#end()
+      syncFolder(this.#temporary)
+      renameSync(this.#temporary, target) // also in place of an empty folder, and of no other
+      syncFolder(path.dirname(target))
+    })
+  }
+
+  discard(): void {
+    if (this.#open) closeSync(this.#open.fd)
+    this.#open = undefined
+    try {
+      rmSync(this.#temporary, { recursive: true, force: true })
+      removeEmpty(this.#made.slice(0, -1))
+    } catch {
+      // where it could not be made either, that error counts
+    }
+  }
+
+  #end(): void {
+    const open = this.#open
+    this.#open = undefined
+    if (!open) return
+    try {
+      fsyncSync(open.fd)
+    } finally {
+      closeSync(open.fd)
+    }
+  }
+
+  #said(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      throw notWritten(this.#shown, error)
+    }
+  }
+}
+
+const notWritten = (folder: string, error: unknown): AppError =>
+  new AppError('USAGE', `Cannot write ${folder}: ${whyNotWritten(error)}.`)
