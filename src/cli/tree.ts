@@ -228,6 +228,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./export.js'),
   },
   {
+    name: 'workspace',
+    summary: 'Keep settings, boards, roadmaps, tags and roles in a file',
+    group: OPERATION,
+    load: () => import('./workspace.js'),
+  },
+  {
     name: 'migrate',
     summary: 'Update the database schema',
     group: OPERATION,

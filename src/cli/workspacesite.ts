@@ -1,0 +1,82 @@
+import { AppError } from '../core/errors.js'
+import type { PageInfo } from '../core/pages.js'
+import * as boards from '../service/boards.js'
+import { everyPage } from '../service/lib/everypage.js'
+import type { Call } from '../service/lib/operation.js'
+import * as posts from '../service/postlists.js'
+import * as roadmaps from '../service/roadmaps.js'
+import * as roles from '../service/roles.js'
+import * as settings from '../service/settings.js'
+import * as tags from '../service/tags.js'
+import { LISTS, SETTINGS, type Entry, type ListName } from './workspacefile.js'
+
+/** A row of the site, as a workspace file has it, and what depends on it. */
+export interface Present {
+  id: string
+  entry: Entry
+  /** Posts that have it, and people; undefined where none can. */
+  posts(this: void): Promise<number | undefined>
+  people?: number
+}
+
+export interface Site {
+  settings: Entry
+  lists: { [List in ListName]: readonly Present[] }
+  blockedDomains: readonly string[]
+}
+
+const BOTH = ['public', 'private']
+
+/** What a workspace file can say, as it is on the site. */
+export async function siteNow(call: Call): Promise<Site> {
+  const found = {
+    boards: await all(call, boards.list, { visibility: BOTH, created: 'asc' }, ({ boards: rows }) => rows),
+    roadmaps: await all(call, roadmaps.list, { visibility: BOTH }, ({ roadmaps: rows }) => rows),
+    tags: await all(call, tags.list, { visibility: BOTH }, ({ tags: rows }) => rows),
+    roles: await all(call, roles.list, {}, ({ roles: rows }) => rows),
+  }
+  const postsOn = async (id: string) => (await call(posts.list, { roadmapId: id, limit: 1 })).total_count
+  const held = found.roles.filter(({ isSystem }) => !isSystem)
+  const ofRoles: Present[] = []
+  for (const role of held) {
+    const { permissions } = (await call(roles.show, { id: role.id })).role
+    ofRoles.push({ id: role.id, entry: picked('roles', { ...role, permissions }), posts: none, people: role.user_count }) // prettier-ignore
+  }
+  const [twice] = held.filter(({ name }, at) => held.findIndex((role) => role.name === name) !== at)
+  if (twice) throw new AppError('USAGE', `Two roles have the name "${twice.name}". Rename one first: a workspace names roles by their names.`) // prettier-ignore
+  const { settings: row } = await call(settings.site, {})
+  return {
+    settings: fieldsOf(SETTINGS, row),
+    lists: {
+      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', each), posts: async () => Number(each.post_count) })), // prettier-ignore
+      roadmaps: found.roadmaps.map((each) => ({ id: each.id, entry: picked('roadmaps', each), posts: () => postsOn(each.id) })), // prettier-ignore
+      tags: found.tags.map((each) => ({ id: each.tagId, entry: picked('tags', each), posts: async () => each.post_count })), // prettier-ignore
+      roles: ofRoles,
+    },
+    blockedDomains: (await call(settings.blockedDomains, {})).domains,
+  }
+}
+
+const none = async () => undefined
+
+const picked = (list: ListName, row: object): Entry => fieldsOf(LISTS[list].fields, row)
+
+const fieldsOf = (fields: object, row: object): Entry =>
+  Object.fromEntries(Object.keys(fields).map((name) => [name, (row as Entry)[name] ?? null]))
+
+async function all<In, Answer extends { page_info: PageInfo }, Row>(
+  call: Call,
+  list: Parameters<typeof call<In, Answer, unknown>>[0],
+  input: object,
+  rowsOf: (answer: Answer) => readonly Row[],
+): Promise<Row[]> {
+  const rows: Row[] = []
+  const pages = everyPage<Answer, Row>({
+    limit: 100,
+    read: (page) => call(list, { ...input, ...page }),
+    rowsOf,
+    infoOf: ({ page_info: info }) => info,
+  })
+  for await (const page of pages) rows.push(...page.rows)
+  return rows
+}
