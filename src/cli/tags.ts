@@ -9,7 +9,7 @@ import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
-const countOf = (tag: Tag) => `${tag.post_count}${tag.is_capped ? '+' : ''}`
+const countOf = (tag: Tag) => `${tag.post_count ?? ''}${tag.is_capped ? '+' : ''}`
 
 const columns: Column<Tag>[] = [
   { head: 'NAME', field: 'name', text: (tag) => tag.name, drop: 0 },
@@ -51,8 +51,8 @@ export function register(group: Command, cli: Cli): void {
     usage: 'list',
     examples: ['tags list', 'tags list --query mob'],
     output: { ...table, rows: (answer) => answer.tags, list: 'tags' },
-    // The team expects private tags too.
-    input: { defaults: { visibility: ['public', 'private'] } },
+    // The team expects private tags too, and the count is a column.
+    input: { defaults: { visibility: ['public', 'private'] }, hidden: ['counts'] },
   })
   add(tags.show, { usage: 'show <url:tag>', examples: ['tags show mobile'], output: one })
   add(tags.create, {

@@ -38,7 +38,11 @@ export const Tag = Type.Object({
   color: Type.String({ description: 'Six hexadecimal digits' }),
   display: Type.Boolean({ description: 'Shown to everyone; otherwise only with dashboard:read' }),
   createdAt: Type.String({ format: 'date-time' }),
-  post_count: Type.Integer({ description: `Posts with this tag that you may see, counted up to ${MOST_COUNTED}` }),
+  post_count: Type.Optional(
+    Type.Integer({
+      description: `Posts with this tag that you may see, counted up to ${MOST_COUNTED}; absent with counts=false`,
+    }),
+  ),
   is_capped: Type.Optional(
     Type.Boolean({ description: `true if more than ${MOST_COUNTED} posts have the tag; otherwise absent` }),
   ),
@@ -72,10 +76,11 @@ export const list = operation({
     query: Type.Optional(
       Type.String({ maxLength: 500, description: 'Only tags whose name starts with this text, in any letter case' }),
     ),
+    counts: Type.Optional(Type.Boolean({ default: true, description: 'Count the posts of each tag' })),
     ...periodFields('tags created'),
   }),
   output: Type.Object({ tags: Type.Array(Tag), ...pageKeys }),
-  async run(ctx, { visibility: asked, query = '', since, until, ...page }) {
+  async run(ctx, { visibility: asked, query = '', since, until, counts = true, ...page }) {
     const { db, actor } = ctx
     const filter: TagFilter = {
       visibility: can(actor, 'dashboard:read') ? asked : ['public'],
@@ -87,7 +92,7 @@ export const list = operation({
       find: (after) => noun.atCursor(db, filter, after),
       countAfter: (cursor) => tagsAfter(db, filter, cursor),
       read: (slice) => listTags(db, filter, slice),
-      show: (rows) => toTags(ctx, rows),
+      show: (rows) => toTags(ctx, rows, counts),
     })
     return { tags, ...keys }
   },
@@ -202,7 +207,12 @@ export const merge = operation({
   errors: ['TAG_NOT_FOUND', 'MERGE_REFUSED'],
   input: fields({
     ids: listOf({ minItems: 1, maxItems: MOST_MERGED, description: 'Ids or urls of the tags to merge', names: 'tag' }),
-    into: Type.String({ minLength: 1, description: 'Id or url of the tag that stays', names: 'tag' }),
+    into: Type.String({
+      minLength: 1,
+      description: 'Id or url of the tag that stays',
+      names: 'tag',
+      codes: { minLength: 'TAG_ID_OR_URL_MISSING' },
+    }),
   }),
   output: Type.Object({ tag: Tag }),
   run: (ctx, { ids, into }) =>
@@ -236,23 +246,24 @@ function assertMergeable(tag: TagRow, target: TagRow): void {
     )
 }
 
-async function toTags(ctx: CachedContext, rows: readonly TagRow[]): Promise<Tag[]> {
+async function toTags(ctx: CachedContext, rows: readonly TagRow[], isCounted = true): Promise<Tag[]> {
   const ids = rows.map(({ tagId: id }) => id)
-  const counts = await countTagged(ctx.db, ids, can(ctx.actor, 'board:read'))
-  return rows.map((row) => {
-    const count = counts.get(row.tagId) ?? 0
-    return {
-      tagId: row.tagId,
-      name: row.name,
-      url: row.url,
-      color: row.color,
-      display: row.display === 1,
-      createdAt: row.createdAt,
-      post_count: Math.min(count, MOST_COUNTED),
-      ...(count > MOST_COUNTED && { is_capped: true }),
-    }
-  })
+  const counts = isCounted ? await countTagged(ctx.db, ids, can(ctx.actor, 'board:read')) : undefined
+  return rows.map(({ tagId: id, name: word, url: slug, color: hex, display: isShown, createdAt }) => ({
+    tagId: id,
+    name: word,
+    url: slug,
+    color: hex,
+    display: isShown === 1,
+    createdAt,
+    ...(counts && countOf(counts.get(id) ?? 0)),
+  }))
 }
+
+const countOf = (count: number) => ({
+  post_count: Math.min(count, MOST_COUNTED),
+  ...(count > MOST_COUNTED && { is_capped: true }),
+})
 
 async function toTag(ctx: CachedContext, row: TagRow): Promise<Tag> {
   const [tag] = await toTags(ctx, [row])

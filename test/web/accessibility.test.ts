@@ -6,10 +6,12 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as invitations from '../../src/service/invitations.js'
 import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as legal from '../../src/service/legal.js'
 import * as settings from '../../src/service/settings.js'
+import * as tags from '../../src/service/tags.js'
 import * as views from '../../src/service/views.js'
 import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
@@ -65,6 +67,12 @@ it.each([
     roadmapId: 'planned',
     partial: true,
     message: '# Soon\n\nOr later.',
+  })
+  for (const name of ['A tag whose name is longer than a phone is wide', 'Mobile'])
+    await site.call(tags.create, { name, display: name !== 'Mobile' })
+  await site.call(posttags.tag, {
+    ids: [post.postId],
+    add: ['a-tag-whose-name-is-longer-than-a-phone-is-wide', 'mobile'],
   })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Yes' })
   await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
@@ -143,6 +151,8 @@ it.each([
     await look(`/dashboard/settings/${each}`)
   await look('/dashboard/overview', '/dashboard/settings/backups', '/dashboard/settings/mail?sent=true')
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
+  await look('/dashboard/tags', '/dashboard/tags/new')
+  for (const each of ['settings', 'merge', 'delete']) await look(`/dashboard/tags/mobile/${each}`)
   const { outcomes } = await site.call(invitations.create, { emails: [`${'long'.repeat(15)}@example.org`, 'bob@example.org'] }) // prettier-ignore
   const { role } = await site.call(roles.create, { name: 'Moderators of the whole site', permissions: ['post:update'] })
   for (const { userId } of outcomes) if (userId) await site.call(roles.assign, { role_id: role.id, user_id: userId })

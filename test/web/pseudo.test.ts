@@ -7,9 +7,11 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as legal from '../../src/service/legal.js'
 import * as posts from '../../src/service/posts.js'
+import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
+import * as tags from '../../src/service/tags.js'
 import * as users from '../../src/service/users.js'
 import * as views from '../../src/service/views.js'
 import { routes } from '../../src/web/index.js'
@@ -60,6 +62,8 @@ async function fill(site: ServedSite) {
   const { roadmaps: stages } = await site.call(roadmaps.list, {})
   const roadmapId = stages.find(({ name }) => name === 'Σχέδια')?.id
   await site.call(posts.update, { id: post.postId, roadmapId, partial: true })
+  for (const name of ['Κινητό', 'Οθόνη']) await site.call(tags.create, { name, url: name === 'Οθόνη' ? 'screen' : 'phone', display: name !== 'Οθόνη' }) // prettier-ignore
+  await site.call(posttags.tag, { ids: [post.postId], add: ['phone', 'screen'] })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Ναι' })
   await site.call(comments.create, { post_id: post.postId, body: 'Όχι', parent_id: activity.id, is_internal: true })
   const { user } = await site.call(users.create, { email: 'eve@example.org', name: 'Εύα', invite: false })
@@ -198,6 +202,9 @@ it.each([
   await look({ '/dashboard/boards': '/dashboard/boards', '/dashboard/boards/new': '/dashboard/boards/new' })
   await look({ '/dashboard/overview': '/dashboard/overview' })
   await look({ '/dashboard/roadmaps': '/dashboard/roadmaps', '/dashboard/roadmaps/new': '/dashboard/roadmaps/new' })
+  await look({ '/dashboard/tags': '/dashboard/tags', '/dashboard/tags/new': '/dashboard/tags/new' })
+  for (const each of ['settings', 'merge', 'delete'])
+    await look({ [`/dashboard/tags/:url/${each}`]: `/dashboard/tags/phone/${each}` })
   for (const each of ['settings', 'delete'])
     await look({
       [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,

@@ -19,6 +19,7 @@ const settings = () => import('./settings.js')
 const site = () => import('./site.js')
 const notifications = () => import('./notificationsettings.js')
 const roles = () => import('./roles.js')
+const tags = () => import('./tags.js')
 const views = () => import('./views.js')
 const told = () => import('./told.js')
 const undo = () => import('./undo.js')
@@ -46,6 +47,11 @@ export const routes = {
     '/dashboard/roadmaps/new': async () => (await roadmaps()).newRoadmap,
     '/dashboard/roadmaps/:url/settings': async () => (await roadmaps()).roadmapSettings,
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).deleteRoadmap,
+    '/dashboard/tags': async () => (await tags()).tags,
+    '/dashboard/tags/new': async () => (await tags()).newTag,
+    '/dashboard/tags/:url/settings': async () => (await tags()).tagSettings,
+    '/dashboard/tags/:url/merge': async () => (await tags()).mergeTag,
+    '/dashboard/tags/:url/delete': async () => (await tags()).deleteTag,
     '/dashboard/overview': async () => (await site()).overview,
     '/dashboard/settings/general': async () => (await settings()).general,
     '/dashboard/settings/legal': async () => (await legal()).legalPages,
@@ -90,6 +96,10 @@ export const routes = {
     '/dashboard/roadmaps/:url/settings': async () => (await roadmaps()).update,
     '/dashboard/roadmaps/:url/position': async () => (await roadmaps()).move,
     '/dashboard/roadmaps/:url/delete': async () => (await roadmaps()).remove,
+    '/dashboard/tags/new': async () => (await tags()).create,
+    '/dashboard/tags/:url/settings': async () => (await tags()).update,
+    '/dashboard/tags/:url/merge': async () => (await tags()).merge,
+    '/dashboard/tags/:url/delete': async () => (await tags()).remove,
     '/dashboard/settings/general': async () => (await settings()).saveGeneral,
     '/dashboard/settings/notifications': async () => (await notifications()).save,
     '/dashboard/settings/labs': async () => (await settings()).saveLabs,

@@ -1,4 +1,5 @@
 import type { LegalPage } from '../../core/legal.js'
+import { withQuery } from './addresses.js'
 
 /** The addresses of pages about rows, without the base path. Nothing else puts a name into a path. */
 export const links = {
@@ -9,6 +10,8 @@ export const links = {
   comment: (slug: string, id: string): string => `${links.post(slug)}/comments/${encodeURIComponent(id)}`,
   board: (url: string): string => `/boards/${encodeURIComponent(url)}`,
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
+  /** The posts that have a tag. */
+  tag: (url: string): string => withQuery('/search', { q: `tag:${url}` }),
   legal: (name: LegalPage): string => `/legal/${name}`,
   /** Pages of the dashboard. */
   teamPost: (slug: string): string => `/dashboard/posts/${encodeURIComponent(slug)}`,

@@ -14,6 +14,7 @@ import * as roadmaps from '../../service/roadmaps.js'
 import * as settings from '../../service/settings.js'
 import * as site from '../../service/site.js'
 import * as roles from '../../service/roles.js'
+import * as tags from '../../service/tags.js'
 import * as users from '../../service/userlists.js'
 import * as views from '../../service/views.js'
 
@@ -41,6 +42,12 @@ export const SECTIONS = {
     label: 'nav.roadmaps',
     group: 'site',
     operations: [roadmaps.create, roadmaps.update, roadmaps.remove],
+  },
+  tags: {
+    path: '/dashboard/tags',
+    label: 'tag.label',
+    group: 'site',
+    operations: [tags.create, tags.update, tags.remove],
   },
   overview: { path: '/dashboard/overview', label: 'overview.title', group: 'settings', operations: [site.overview] },
   general: {

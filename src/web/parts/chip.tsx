@@ -1,7 +1,6 @@
 import type { VNode } from 'preact'
 import { isColor } from '../../core/colors.js'
 import type { StatusKind } from '../../core/statuskinds.js'
-import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Icon } from './icon.js'
@@ -51,6 +50,7 @@ export const StatusSwatch = ({ color, kind }: { color: string; kind: StatusKind 
     {PROGRESS[kind](fillOf(color))}
   </svg>
 )
+export const TagSwatch = ({ color }: { color: string }) => <Drawing color={color} round={1} />
 /** A former status, whose kind is not known. */
 export const FormerSwatch = ({ color }: { color: string }) => <Drawing color={color} round={5} />
 
@@ -79,8 +79,8 @@ export const Tags = ({ view, tags, most = tags.length }: { view: View; tags: rea
     <ul class="tags" aria-label={view.t('tag.label')}>
       {tags.slice(0, most).map(({ name, url, color, display }) => (
         <li>
-          <a class="chip" href={view.href(withQuery('/search', { q: `tag:${url}` }))}>
-            <Drawing color={color} round={1} />
+          <a class="chip" href={view.href(links.tag(url))}>
+            <TagSwatch color={color} />
             <bdi>{name}</bdi>
             {display ? null : <span class="hidden">{view.t('mark.private')}</span>}
             {display ? null : <Icon name="lock" />}

@@ -3,6 +3,7 @@ import { UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
+import * as tags from '../../service/tags.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { Redirect, type View } from '../kit/page.js'
 
@@ -95,6 +96,13 @@ export async function roadmapsWith(view: View, url?: string) {
     found.rows.push((await view.call(roadmaps.show, { url })).roadmap)
   return found
 }
+
+/** The tags to choose from. A site has no more than are offered. */
+export const tagsOffered = (view: View) =>
+  allOrFirst(async (page) => {
+    const list = await view.call(tags.list, { limit: FIRST, page, visibility: EVERY, counts: false })
+    return { rows: [...list.tags], total: list.total_count }
+  })
 
 /** The filter by words, as far as it is looked for. */
 export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200)
