@@ -77,6 +77,7 @@ const CODES = {
   VIEW_EXISTS: { status: 409 },
   VIEW_LIMIT: { status: 409 },
   TAG_LIMIT: { status: 409 },
+  POST_TAG_LIMIT: { status: 409 },
   NOTIFICATION_NOT_FOUND: { status: 404 },
   MAIL_KEY_NOT_FOUND: { status: 404 },
   EVENT_NOT_FOUND: { status: 404 },

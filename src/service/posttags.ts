@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { changeOf } from '../core/details.js'
+import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { addTags, removeTags, tagsOf, type PostTag } from '../db/tags.js'
 import type { TagRow } from '../db/tables.js'
@@ -87,7 +88,7 @@ export async function retagBack(tx: Change, { postId, added, removed }: Tagged):
   return { ...done, undo: done.undo && 'final' }
 }
 
-const nothingGiven = () =>
+export const nothingGiven = () =>
   invalidField({
     code: 'TAGS_MISSING',
     message: 'Give tags to add or to remove.',
@@ -97,10 +98,4 @@ const nothingGiven = () =>
   })
 
 const tooMany = (number: number | null) =>
-  invalidField({
-    code: 'TOO_MANY',
-    message: `Post #${number} would have more than ${MOST_TAGS} tags. Remove some first.`,
-    field: 'add',
-    rule: `at most ${MOST_TAGS} tags on a post`,
-    value: undefined,
-  })
+  new AppError('POST_TAG_LIMIT', `Post #${number} would have more than ${MOST_TAGS} tags. Remove some first.`)

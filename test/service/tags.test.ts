@@ -133,7 +133,7 @@ describe.each(engines)('tags on %s', (engine) => {
     for (let at = 0; at < 21; at++) await tag(`t${at}`)
     await tagPost([postId], { add: Array.from({ length: 20 }, (_, at) => `t${at}`) })
     const { outcomes } = await tagPost([postId], { add: ['t20'] })
-    expect(outcomes[0]?.error).toMatchObject({ code: 'VALIDATION_ERROR', message: expect.stringContaining('more than 20') }) // prettier-ignore
+    expect(outcomes[0]?.error).toMatchObject({ code: 'POST_TAG_LIMIT', message: expect.stringContaining('more than 20') }) // prettier-ignore
     expect((await tagPost([postId], { add: ['t20'], remove: ['t0'] })).changed).toBe(1)
   })
 

@@ -85,6 +85,7 @@ async function fill(site: ServedSite) {
 /** An address that shows nothing itself: a comment is on the page of its post. */
 const LEADS_ELSEWHERE = [
   '/dashboard/posts/move',
+  '/dashboard/posts/tag',
   '/dashboard/posts/decide',
   '/dashboard/posts/views',
   '/posts/:slug/comments/:comment',

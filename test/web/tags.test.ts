@@ -121,3 +121,110 @@ describe.each(engines)('the tags of the dashboard on %s', (engine) => {
     expect(bare).toEqual([expect.not.objectContaining({ post_count: expect.anything() })])
   })
 })
+
+/** The numbers of the rows of the table. */
+const rowsOf = (text: string) => [...text.matchAll(/name="ids" value="#(\d+)"/g)].map(([, number]) => Number(number))
+
+describe.each(engines)('the tags of the table of posts on %s', (engine) => {
+  const POSTS = '/dashboard/posts'
+  const open = async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+    await site.owner()
+    const { token } = await site.member(['dashboard:read', 'post:update', 'board:read', 'roadmap:read'])
+    for (const name of ['Mobile', 'Web', 'Enterprise'])
+      await site.call(tags.create, { name, display: name !== 'Enterprise' })
+    const slugs: string[] = []
+    for (const title of ['Offline', 'Widgets', 'Sync']) slugs.push((await site.call(posts.create, { title })).post.slug)
+    await site.call(posttags.tag, { ids: ['1', '2'], add: ['mobile'] })
+    await site.call(posttags.tag, { ids: ['2'], add: ['enterprise'] })
+    const tagsOf = async (id: string) => ((await site.call(posts.show, { id })).post.tags ?? []).map(({ url }) => url)
+    const post = (path: string, form: [string, string][]) =>
+      site.http(`POST /${path}`, {
+        headers: { ...cookieOf(token), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(form).toString(),
+      })
+    return { site, token, slugs, tagsOf, post }
+  }
+
+  it('are a column, and filter by any, all and none', async () => {
+    const { site, token } = await open()
+    const { text } = await get(site, POSTS, token)
+    expect(text).toContain('href="/dashboard/posts?tag=mobile"')
+    expect(text).toMatch(/<bdi>Enterprise<\/bdi><span class="hidden">Private/)
+    for (const [query, rows] of [
+      ['tag=web&tag=mobile', [2, 1]],
+      ['tags=mobile&tags=enterprise', [2]],
+      ['untagged=mobile&untagged=web', [3]],
+      ['tag=mobile&untagged=enterprise', [1]],
+    ] as const)
+      expect([query, rowsOf((await get(site, `${POSTS}?${query}`, token)).text)]).toEqual([query, rows])
+    const filtered = await get(site, `${POSTS}?tag=mobile&untagged=enterprise`, token)
+    expect(filtered.text).toMatch(/name="tag" value="mobile" checked/)
+    expect(filtered.text).toMatch(/name="untagged" value="enterprise" checked/)
+    expect(plain(filtered.text)).toMatch(/Any of the tags: Mobile ×.*None of the tags: Enterprise ×/s)
+    expect(filtered.text).toContain('href="/dashboard/posts?untagged=enterprise"')
+    const gone = await get(site, `${POSTS}?tag=nowhere`, token)
+    expect([gone.status, gone.text.includes('role="alert"')]).toEqual([200, true])
+    const saved = await send(site, `${POSTS}/views?tag=mobile`, token, { name: 'Phones', tag: 'mobile', untagged: 'enterprise' }) // prettier-ignore
+    expect(rowsOf((await get(site, String(saved.headers.location), token)).text)).toEqual([1])
+  })
+
+  it('are added to the chosen rows and removed, with undo', async () => {
+    const { site, token, tagsOf, post } = await open()
+    const chosen: [string, string][] = [['ids', '#2'], ['ids', '#3'], ['to', `${POSTS}?sort=votes`]] // prettier-ignore
+    const done = await post(`${POSTS}/tag?sort=votes`, [...chosen, ['add', 'web'], ['remove', 'mobile']])
+    expect(done.headers.location).toContain(`${POSTS}?sort=votes&done=postsChanged.2&undo=`)
+    expect([await tagsOf('1'), await tagsOf('2'), await tagsOf('3')]).toEqual([['mobile'], ['enterprise', 'web'], ['web']]) // prettier-ignore
+    const [, undo = ''] = /action="(\/undo\/[^"]+)"/.exec((await get(site, String(done.headers.location), token)).text) ?? [] // prettier-ignore
+    await send(site, undo, token, { to: POSTS })
+    expect([await tagsOf('2'), await tagsOf('3')]).toEqual([['enterprise', 'mobile'], []])
+    const nothing = await post(`${POSTS}/tag`, [...chosen, ['add', ''], ['remove', '']])
+    expect([nothing.status, plain(nothing.text).includes('Choose a tag to add or to remove.')]).toEqual([422, true])
+    const none = await post(`${POSTS}/tag`, [['add', 'web']])
+    expect([none.status, plain(none.text).includes('Select at least one post first.')]).toEqual([422, true])
+    expect((await get(site, `${POSTS}/tag?sort=votes`, token)).headers.location).toBe(`${POSTS}?sort=votes`)
+    const reader = (await site.member(['dashboard:read'])).token
+    expect((await get(site, POSTS, reader)).text).not.toContain('name="add"')
+  })
+
+  it('are changed on all posts of a filter, after a question', async () => {
+    const { tagsOf, post } = await open()
+    const form: [string, string][] = [['all', 'true'], ['ids', '#1'], ['to', POSTS]] // prettier-ignore
+    expect((await post(`${POSTS}/tag?tag=mobile`, form)).status).toBe(422)
+    const asked = await post(`${POSTS}/tag?tag=mobile`, [...form, ['add', 'web'], ['remove', 'mobile']])
+    expect(plain(asked.text)).toMatch(/Change 2 posts\?.*Add tag: Web.*Remove tag: Mobile/s)
+    expect(await tagsOf('1')).toEqual(['mobile'])
+    const fields = Array.from(asked.text.slice(asked.text.lastIndexOf('<form')).matchAll(/name="(\w+)" value="([^"]*)"/g), ([, name = '', value = '']): [string, string] => [name, value]) // prettier-ignore
+    const done = await post(`${POSTS}/tag?tag=mobile`, fields)
+    expect(done.headers.location).toContain('done=postsChanged.2')
+    expect([await tagsOf('1'), await tagsOf('2'), await tagsOf('3')]).toEqual([['web'], ['enterprise', 'web'], []])
+  })
+
+  it('are changed on the page of a post, which says where there are too many', async () => {
+    const { site, token, slugs, tagsOf } = await open()
+    const path = `${POSTS}/${slugs[1]}`
+    const { text } = await get(site, path, token)
+    expect(text).toMatch(/id="tags".*Enterprise.*Mobile.*<option value="web">/s)
+    expect(text).not.toContain('<option value="mobile">')
+    const added = await send(site, `${path}/tag`, token, { add: 'web' })
+    expect(added.headers.location).toMatch(/\?done=tagsChanged&undo=.*#tags$/)
+    await send(site, `${path}/tag`, token, { remove: 'mobile' })
+    expect(await tagsOf('2')).toEqual(['enterprise', 'web'])
+    const nothing = await send(site, `${path}/tag`, token, { add: '' })
+    expect([nothing.status, plain(nothing.text).includes('Choose a tag to add or to remove.')]).toEqual([422, true])
+    const many = Array.from({ length: 18 }, (_, at) => `t${at}`)
+    for (const name of [...many, 'more']) await site.call(tags.create, { name })
+    await site.call(posttags.tag, { ids: ['2'], add: many })
+    const full = await send(site, `${path}/tag`, token, { add: 'more' })
+    expect([full.status, plain(full.text).includes('A post has at most 20 tags.')]).toEqual([409, true])
+    const bulk = await site.http(`POST /${POSTS}/tag`, {
+      headers: { ...cookieOf(token), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'ids=%232&ids=%233&add=more',
+    })
+    expect(plain(bulk.text)).toMatch(/1 post could not be changed.*#2 Widgets: A post has at most 20 tags\./s)
+    expect(await tagsOf('3')).toEqual(['more'])
+    const reader = (await site.member(['dashboard:read'])).token
+    const shown = (await get(site, path, reader)).text
+    expect([shown.includes('<bdi>Enterprise</bdi>'), shown.includes('name="add"')]).toEqual([true, false])
+  })
+})

@@ -72,12 +72,13 @@ export const teamPost = page({
 })
 
 /** The keys that lead to something on this page. */
-const keysOf = (view: View, { post, places, previous, next }: Data) =>
+const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =>
   [
     previous !== undefined && (['[', 'teamPost.previous'] as const),
     next !== undefined && ([']', 'teamPost.next'] as const),
     post.may.includes('update') && (['e', 'action.edit'] as const),
     places !== undefined && places.stages.length > 0 && (['m', 'post.changeStatus'] as const),
+    tags.length > (post.tags?.length ?? 0) && (['t', 'posts.addTag'] as const),
     ['r', 'comment.write'] as const, // prettier-ignore
     view.can('comment:create_internal') && (['n', 'comment.writeNote'] as const),
     post.may.includes('delete') && (['#', 'action.delete'] as const),

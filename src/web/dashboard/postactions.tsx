@@ -3,8 +3,10 @@ import * as comments from '../../service/comments.js'
 import * as moderation from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import * as posts from '../../service/posts.js'
+import { tag as tagPosts } from '../../service/posttags.js'
 import * as votes from '../../service/votes.js'
 import { withParameters } from '../kit/addresses.js'
+import { listed } from '../kit/fields.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type Outcome, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
@@ -44,6 +46,20 @@ export const move = action({
     if (outcomes.some(({ error }) => error)) return { to: listOf(view), flash: 'decidedNone' }
     const flash = roadmapId === undefined ? ({ flash: 'postsChanged', count: changed } as const) : 'statusSet'
     return { to: back(view), flash, undo: undo?.undo_id }
+  },
+})
+
+/** More tags, or fewer. */
+export const tag = action({
+  operation: tagPosts,
+  page: formOf,
+  many: ['add', 'remove'],
+  input: ({ params }, { add, remove }) => ({ ids: [params.slug], add: listed(add), remove: listed(remove) }),
+  done(view, { outcomes, undo }): Outcome {
+    const [{ error } = {}] = outcomes
+    if (error?.code === 'POST_TAG_LIMIT') throw new AppError(error.code, error.message)
+    if (error) return { to: listOf(view), flash: 'decidedNone' }
+    return { to: back(view, '#tags'), flash: 'tagsChanged', undo: undo?.undo_id }
   },
 })
 

@@ -9,6 +9,7 @@ import { history } from '../../service/posthistory.js'
 import * as lists from '../../service/postlists.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import * as posts from '../../service/posts.js'
+import { tag as tagPosts } from '../../service/posttags.js'
 import { reported } from '../../service/reports.js'
 import { told } from '../../service/told.js'
 import * as users from '../../service/users.js'
@@ -16,7 +17,7 @@ import * as votes from '../../service/votes.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
-import { boardsWith, roadmapsWith } from '../parts/lists.js'
+import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { askedOf } from '../parts/postquery.js'
 import { COMMENTS } from '../public/posts.js'
 import { HOME as LIST, SIZE } from './posts.js'
@@ -77,6 +78,7 @@ export async function load(view: LiveView) {
     post,
     list,
     places,
+    tags: view.may(tagPosts) ? (await tagsOffered(view)).rows : undefined,
     audience: places && places.stages.length > 0 ? (await view.call(audience, named)).audience : undefined,
     moves: (await view.call(history, named)).history,
     own: (await view.call(reported, named)).reported,

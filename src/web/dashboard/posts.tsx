@@ -5,8 +5,9 @@ import * as moderation from '../../service/moderationmany.js'
 import { facets as postFacets } from '../../service/postfacets.js'
 import * as posts from '../../service/postlists.js'
 import { move as movePosts, nowhere } from '../../service/postmoves.js'
+import { nothingGiven, tag as tagPosts } from '../../service/posttags.js'
 import * as views from '../../service/views.js'
-import { pageNumber, within, withParameters, withQuery } from '../kit/addresses.js'
+import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import { links } from '../kit/links.js'
 import {
@@ -22,7 +23,7 @@ import {
 } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { KeyHelp } from '../parts/keyhelp.js'
-import { assertTidy, roadmapsWith, boardsWith } from '../parts/lists.js'
+import { assertTidy, roadmapsWith, boardsWith, tagsOffered } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
 import { ActiveFilters, PostFilters } from '../parts/postfilters.js'
 import { askedOf } from '../parts/postquery.js'
@@ -94,6 +95,7 @@ async function load(view: LiveView) {
   const asked = askedOf(view)
   const { sort, ...filter } = asked
   const { views: saved } = await view.call(views.list, {})
+  const { rows: tags } = await tagsOffered(view)
   try {
     const list = await view.call(posts.list, {
       ...filter,
@@ -109,6 +111,7 @@ async function load(view: LiveView) {
     return {
       ...shownOf(list),
       saved,
+      tags,
       opened,
       places,
       error: undefined,
@@ -121,6 +124,7 @@ async function load(view: LiveView) {
     return {
       ...shownOf(NOTHING),
       saved,
+      tags,
       opened: undefined,
       places: undefined,
       error,
@@ -139,23 +143,24 @@ type Data = Awaited<ReturnType<typeof load>>
 
 function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefined }) {
   const { t, href } = view
-  const { filter, facets, saved, opened, error } = data
+  const { filter, facets, saved, tags, opened, error } = data
+  const tagged = tags.length > 0 && view.may(tagPosts)
   const refused = error ? { ...view, form: { values: {}, error } } : view
   const isFiltered = Object.keys(filter).some((field) => field !== 'sort')
   return (
     <>
       <Top view={view} title={t('nav.posts')} count={t('board.posts', { count: data.total })}>
-        {data.rows.length > 0 && (data.places ?? view.may(moderation.decideMany)) ? (
+        {data.rows.length > 0 && (data.places ?? (tagged || view.may(moderation.decideMany))) ? (
           <KeyHelp
             view={view}
-            keys={[...KEYS, ...keysOf(data.places !== undefined, view.may(moderation.decideMany))]}
+            keys={[...KEYS, ...keysOf(data.places !== undefined, tagged, view.may(moderation.decideMany))]}
           />
         ) : null}
         <SavedViews view={view} path={HOME} saved={saved} opened={opened} filter={filter} />
       </Top>
       {rest ? <Failures view={view} rest={rest} rows={data.rows} /> : <Problem view={refused} />}
-      <PostFilters view={view} path={HOME} filter={filter} facets={facets} />
-      <ActiveFilters view={view} path={HOME} filter={filter} facets={facets} />
+      <PostFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
+      <ActiveFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
       {opened && opened.missing.length > 0 ? (
         <p class="note">{t('views.missing', { count: opened.missing.length })}</p>
       ) : null}
@@ -166,6 +171,7 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
           rows={data.rows}
           query={filter.query ?? ''}
           places={data.places}
+          tags={tags}
           all={
             data.total > data.rows.length
               ? { count: Math.min(data.total, MOST), isNewest: data.total > MOST }
@@ -244,6 +250,20 @@ export const move = action({
     isStep(form) ? stepDone(view, form, answer, 'postsChanged') : done(answer, form.to, 'postsChanged'),
 })
 
+/** Posts get tags, and lose others. */
+export const tag = action({
+  operation: tagPosts,
+  page: async () => postsPage,
+  many: [...many, 'add', 'remove'],
+  before(view, form) {
+    if (form.all && !form.add && !form.remove) throw nothingGiven()
+    return betweenSteps(view, form, 'postsChanged')
+  },
+  input: (_view, form) => ({ ids: listed(form.ids), add: listed(form.add), remove: listed(form.remove) }),
+  done: (view, answer, form) =>
+    isStep(form) ? stepDone(view, form, answer, 'postsChanged') : done(answer, form.to, 'postsChanged'),
+})
+
 const decidedFlash = ({ decision }: Fields): Flash =>
   decision === 'spam' ? 'postsSpam' : decision === 'delete' ? 'postsDeleted' : 'postsKept'
 
@@ -264,31 +284,4 @@ export const decide = action({
   input: (_view, { ids, decision }) => ({ ids: listed(ids), decision }),
   done: (view, answer, form) =>
     isStep(form) ? stepDone(view, form, answer, decidedFlash(form)) : done(answer, form.to, decidedFlash(form)),
-})
-
-/** The filters of an address that may be there several times. */
-const LISTED = ['board', 'roadmap', 'kind', 'tag', 'tags', 'untagged'] as const
-
-export const saveView = action({
-  operation: views.create,
-  page: async () => postsPage,
-  many: [...LISTED],
-  fields: {
-    q: 'query',
-    board: 'boardId',
-    roadmap: 'roadmapIds',
-    kind: 'statusKind',
-    tag: 'tags',
-    author: 'authorId',
-    by: 'mine',
-  },
-  input: (_view, { name, shared, q, author, since, until, waiting, by, voted, following, sort, ...lists }) => ({
-    name,
-    shared: shared === 'true',
-    ...askedOf({
-      query: Object.fromEntries(Object.entries({ q, author, since, until, waiting, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
-      queried: (field) => listed(lists[field]),
-    }),
-  }),
-  done: (_view, { view: { name } }) => ({ to: withQuery(HOME, { view: name }), flash: 'viewSaved' }),
 })

@@ -14,6 +14,7 @@ import { areTooMany } from '../parts/lists.js'
 import { nameOf, Person } from '../parts/person.js'
 import { AuthorFacts, Reports } from '../parts/reports.js'
 import { StatusMenu } from '../parts/statusmenu.js'
+import { TagsPanel } from '../parts/tagspanel.js'
 import { Time } from '../parts/time.js'
 import { RowVerbs, Unmet } from './decisions.js'
 import { By, HOME as LOG, What } from './events.js'
@@ -27,6 +28,7 @@ type Props = Data & { view: View }
 export const Side = (props: Props) => (
   <div class="panels">
     <Places {...props} />
+    <TagsPanel {...props} to={pathOf(props.view, props.post.slug, '/tag')} />
     <Waits {...props} />
     <Author {...props} />
     <Voters {...props} />

@@ -8,7 +8,7 @@ import type { Fields, Flash, LiveView, Outcome, View } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { Form, Hidden, Submit } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
-import { boardsWith, roadmapsWith } from '../parts/lists.js'
+import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { reasonOf } from '../parts/postrows.js'
 import { askedOf } from '../parts/postquery.js'
 import { Top } from '../parts/top.js'
@@ -113,18 +113,26 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
 }
 
 /** What the posts become, in words. */
-async function changesOf(view: LiveView, { decision, roadmapId, boardId }: Fields): Promise<string[]> {
+async function changesOf(view: LiveView, { decision, roadmapId, boardId, ...form }: Fields): Promise<string[]> {
   const { t } = view
   if (decision) return [t(decision === 'spam' ? 'posts.spam' : 'posts.keep')]
-  const nameOf = (rows: readonly { url: string; name: string }[], url: string, none: Key) =>
-    rows.find((row) => row.url === url)?.name ?? (url === 'none' ? t(none) : url)
+  const nameOf = (rows: readonly { url: string; name: string }[], url: string, none?: Key) =>
+    rows.find((row) => row.url === url)?.name ?? (none !== undefined && url === 'none' ? t(none) : url)
+  const tagged = [
+    ...listed(form.add).map((url) => [url, 'posts.addTag'] as const),
+    ...listed(form.remove).map((url) => [url, 'posts.removeTag'] as const),
+  ]
+  if (tagged.length > 0) {
+    const { rows } = await tagsOffered(view)
+    return tagged.map(([url, key]) => view.words.labelled(t(key), nameOf(rows, url)))
+  }
   return [
     ...(roadmapId ? [view.words.labelled(t('filter.roadmap'), nameOf((await roadmapsWith(view)).rows, roadmapId, 'post.noRoadmap'))] : []), // prettier-ignore
     ...(boardId ? [view.words.labelled(t('filter.board'), nameOf((await boardsWith(view)).rows, boardId, 'post.noBoard'))] : []), // prettier-ignore
   ]
 }
 
-const CARRIED = ['to', 'roadmapId', 'boardId', 'quiet', 'decision'] as const
+const CARRIED = ['to', 'roadmapId', 'boardId', 'quiet', 'decision', 'add', 'remove'] as const
 
 /** The form of the next step. */
 const Next = ({

@@ -1,5 +1,6 @@
 import * as service from '../../service/tags.js'
-import { pageNumber, withQuery } from '../kit/addresses.js'
+import { pageNumber } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
 import { action, page, type View } from '../kit/page.js'
 import { TagSwatch } from '../parts/chip.js'
 import { Confirm } from '../parts/confirm.js'
@@ -81,9 +82,7 @@ export const tags = page({
 })
 
 const PostsOf = ({ view, tag }: { view: View; tag: service.Tag }) => (
-  <a href={view.href(withQuery('/dashboard/posts', { tag: tag.url }))}>
-    {view.words.number(tag.post_count ?? 0) + (tag.is_capped ? '+' : '')}
-  </a>
+  <a href={view.href(links.teamTag(tag.url))}>{view.words.number(tag.post_count ?? 0) + (tag.is_capped ? '+' : '')}</a>
 )
 
 export const newTag = page({

@@ -1,12 +1,13 @@
 import * as service from '../../service/views.js'
 import { withQuery } from '../kit/addresses.js'
+import { listed } from '../kit/fields.js'
 import { action, page, Redirect, type LiveView } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
 import { Check, Field, Form, Submit, Summary } from '../parts/form.js'
+import { askedOf } from '../parts/postquery.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
-
-const POSTS = '/dashboard/posts'
+import { HOME as POSTS, postsPage } from './posts.js'
 
 const at = (viewId: string, what: 'settings' | 'delete') => `/dashboard/views/${encodeURIComponent(viewId)}/${what}`
 
@@ -88,4 +89,31 @@ export const remove = action({
   page: async () => deleteView,
   input: ({ params }) => ({ view: params.view }),
   done: () => ({ to: POSTS, flash: 'deleted' }),
+})
+
+/** The filters of an address that may be there several times. */
+const LISTED = ['board', 'roadmap', 'kind', 'tag', 'tags', 'untagged'] as const
+
+export const saveView = action({
+  operation: service.create,
+  page: async () => postsPage,
+  many: [...LISTED],
+  fields: {
+    q: 'query',
+    board: 'boardId',
+    roadmap: 'roadmapIds',
+    kind: 'statusKind',
+    tag: 'tags',
+    author: 'authorId',
+    by: 'mine',
+  },
+  input: (_view, { name, shared, q, author, since, until, waiting, by, voted, following, sort, ...lists }) => ({
+    name,
+    shared: shared === 'true',
+    ...askedOf({
+      query: Object.fromEntries(Object.entries({ q, author, since, until, waiting, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
+      queried: (field) => listed(lists[field]),
+    }),
+  }),
+  done: (_view, { view: { name } }) => ({ to: withQuery(POSTS, { view: name }), flash: 'viewSaved' }),
 })

@@ -12,6 +12,8 @@ export const links = {
   roadmap: (url: string): string => `/roadmaps/${encodeURIComponent(url)}`,
   /** The posts that have a tag. */
   tag: (url: string): string => withQuery('/search', { q: `tag:${url}` }),
+  /** The same among those of the team. */
+  teamTag: (url: string): string => withQuery('/dashboard/posts', { tag: url }),
   legal: (name: LegalPage): string => `/legal/${name}`,
   /** Pages of the dashboard. */
   teamPost: (slug: string): string => `/dashboard/posts/${encodeURIComponent(slug)}`,

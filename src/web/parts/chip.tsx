@@ -73,18 +73,35 @@ interface Tag extends Place {
   display: boolean
 }
 
-/** Tags lead to the posts that have them. Of more than `most`, the number of the others is shown. */
-export const Tags = ({ view, tags, most = tags.length }: { view: View; tags: readonly Tag[]; most?: number }) =>
+interface TagProps {
+  view: View
+  tag: Tag
+  /** The list of posts with a tag. */
+  to?: (this: void, url: string) => string
+}
+
+/** A tag leads to the posts that have it. */
+export const TagChip = ({ view, tag: { name, url, color, display }, to = links.tag }: TagProps) => (
+  <a class="chip" href={view.href(to(url))}>
+    <TagSwatch color={color} />
+    <bdi>{name}</bdi>
+    {display ? null : <span class="hidden">{view.t('mark.private')}</span>}
+    {display ? null : <Icon name="lock" />}
+  </a>
+)
+
+interface TagsProps extends Pick<TagProps, 'view' | 'to'> {
+  tags: readonly Tag[]
+  most?: number
+}
+
+/** Of more than `most` tags, the number of the others is shown. */
+export const Tags = ({ view, tags, most = tags.length, to = links.tag }: TagsProps) =>
   tags.length === 0 ? null : (
     <ul class="tags" aria-label={view.t('tag.label')}>
-      {tags.slice(0, most).map(({ name, url, color, display }) => (
+      {tags.slice(0, most).map((tag) => (
         <li>
-          <a class="chip" href={view.href(links.tag(url))}>
-            <TagSwatch color={color} />
-            <bdi>{name}</bdi>
-            {display ? null : <span class="hidden">{view.t('mark.private')}</span>}
-            {display ? null : <Icon name="lock" />}
-          </a>
+          <TagChip view={view} tag={tag} to={to} />
         </li>
       ))}
       {tags.length > most ? <li class="soft">+{view.words.number(tags.length - most)}</li> : null}

@@ -29,13 +29,23 @@ interface FilterProps {
   path: string
   filter: ViewInput
   facets: PostFacets
+  /** The tags of the site. */
+  tags: readonly { name: string; url: string }[]
 }
 
+/** The filters by tags. */
+const TAG_FILTERS = [
+  { name: 'tag', field: 'tags', label: 'filter.anyTag' },
+  { name: 'tags', field: 'allTags', label: 'filter.everyTag' },
+  { name: 'untagged', field: 'withoutTags', label: 'filter.noTag' },
+] as const
+
 /** Filters of posts, which only the button and Enter send, with how many posts each choice has. */
-export function PostFilters({ view, path, filter, facets }: FilterProps) {
+export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
   const { t } = view
   const options = optionsOf(view, facets)
   const kinds = STATUS_KINDS.map((value): Option => ({ value, name: t(`kind.${value}`), count: '' }))
+  const tagOptions = tags.map(({ url, name }): Option => ({ value: url, name, count: '' }))
   return (
     <details class="fold">
       <summary class="button plain">{t('filter.title')}</summary>
@@ -52,6 +62,9 @@ export function PostFilters({ view, path, filter, facets }: FilterProps) {
         <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
         <Picks name="roadmap" label={t('filter.roadmap')} options={options.roadmap} chosen={filter.roadmapIds ?? []} />
         <Picks name="kind" label={t('filter.kind')} options={kinds} chosen={filter.statusKind ?? []} />
+        {TAG_FILTERS.map(({ name, field, label }) => (
+          <Picks name={name} label={t(label)} options={tagOptions} chosen={filter[field] ?? []} />
+        ))}
         <label>
           <span>{t('posts.author')}</span>
           <input name="author" value={filter.authorId} maxLength={100} autocomplete="off" autocapitalize="none" />
@@ -116,7 +129,7 @@ const Picks = ({
   )
 
 /** What is filtered by, each with a link to the list without it. */
-export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
+export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps) {
   const { t } = view
   const options = optionsOf(view, facets)
   const nameIn = (all: readonly Option[], value: string) => all.find((each) => each.value === value)?.name ?? value
@@ -135,6 +148,12 @@ export function ActiveFilters({ view, path, filter, facets }: FilterProps) {
       text: view.words.labelled(t('filter.kind'), t(`kind.${value}`)),
       to: without({ statusKind: filter.statusKind?.filter((each) => each !== value) ?? [] }),
     })),
+    ...TAG_FILTERS.flatMap(({ field, label }) =>
+      (filter[field] ?? []).map((value) => ({
+        text: view.words.labelled(t(label), tags.find(({ url }) => url === value)?.name ?? value),
+        to: without({ [field]: filter[field]?.filter((each) => each !== value) ?? [] }),
+      })),
+    ),
     ...(filter.authorId
       ? [{ text: view.words.labelled(t('posts.author'), filter.authorId), to: without({ authorId: '' }) }]
       : []),

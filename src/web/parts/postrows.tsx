@@ -1,6 +1,7 @@
 import type { Outcome } from '../../service/lib/bulk.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import { decideMany } from '../../service/moderationmany.js'
+import { tag as tagPosts } from '../../service/posttags.js'
 import { withParameters } from '../kit/addresses.js'
 import type { View } from '../kit/page.js'
 import { TellNobody } from './audience.js'
@@ -68,13 +69,14 @@ const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete
 const DECIDE_KEYS = { spam: 's', keep: 'e', delete: '#' } as const
 
 /** The keys of what can be done with the chosen rows. */
-export const keysOf = (moves: boolean, decides: boolean) => [
+export const keysOf = (moves: boolean, tags: boolean, decides: boolean) => [
   ...(moves
     ? ([
         ['m', 'filter.roadmap'],
         ['b', 'filter.board'],
       ] as const)
     : []),
+  ...(tags ? [['t', 'posts.addTag'] as const] : []),
   ...(decides
     ? ([
         ['e', 'posts.keep'],
@@ -85,13 +87,15 @@ export const keysOf = (moves: boolean, decides: boolean) => [
 ]
 
 /** The rows, and what can be done with those that are chosen. The buttons of one form lead to different addresses. */
-export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
+export function PostRows({ view, path, rows, query, places, tags, all }: RowsProps) {
   const { t } = view
   const search = withParameters(view.url, {}).slice(view.path.length)
   const [moves, decides] = [places !== undefined, view.may(decideMany) && rows.some(({ may }) => may.includes('spam'))]
   const deletes = decides && rows.some(({ may }) => may.includes('delete'))
-  const table = <PostTable view={view} posts={rows} query={query} canChoose={moves || decides} />
-  if (!moves && !decides) return table
+  const tagged = view.may(tagPosts) && tags.length > 0
+  const canChoose = moves || tagged || decides
+  const table = <PostTable view={view} posts={rows} query={query} canChoose={canChoose} hasTags={tags.length > 0} />
+  if (!canChoose) return table
   return (
     <Form view={view} to={`${path}/move${search}`} class="bulk">
       <Hidden name="to" value={withParameters(view.url, {})} />
@@ -126,6 +130,15 @@ export function PostRows({ view, path, rows, query, places, all }: RowsProps) {
             </button>
           </>
         ) : null}
+        {tagged ? (
+          <>
+            <Where name="add" shortcut="t" label={t('posts.addTag')} rows={tags} />
+            <Where name="remove" label={t('posts.removeTag')} rows={tags} />
+            <button type="submit" class="button plain" formaction={view.href(`${path}/tag${search}`)}>
+              {t('posts.changeTags')}
+            </button>
+          </>
+        ) : null}
         {decides
           ? (['spam', 'keep', ...(deletes ? (['delete'] as const) : [])] as const).map((decision) => (
               <button
@@ -154,9 +167,10 @@ const Where = ({
 }: {
   name: string
   /** The key that leads there. */
-  shortcut: string
+  shortcut?: string
   label: string
-  none: string
+  /** What stands for none of them, where that can be chosen. */
+  none?: string
   rows: readonly { name: string; url: string }[]
 }) =>
   // prettier-ignore
@@ -166,7 +180,7 @@ const Where = ({
       {rows.map((row) => (
         <option value={row.url}>{row.name}</option>
       ))}
-      <option value="none">{none}</option>
+      {none === undefined ? null : <option value="none">{none}</option>}
     </select>
   )
 
@@ -185,4 +199,6 @@ interface RowsProps {
   all: { count: number; isNewest: boolean } | undefined
   /** Where posts can be moved to. Absent: they cannot be moved. */
   places: { boards: readonly Place[]; roadmaps: readonly Place[] } | undefined
+  /** The tags of the site. */
+  tags: readonly Place[]
 }

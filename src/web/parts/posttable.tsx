@@ -3,7 +3,7 @@ import { searchWords } from '../../core/words.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
-import { BoardChip, RoadmapChip } from './chip.js'
+import { BoardChip, RoadmapChip, Tags } from './chip.js'
 import { Marked } from './marked.js'
 import { nameOf } from './person.js'
 import { Table } from './table.js'
@@ -13,7 +13,7 @@ import { Time } from './time.js'
 export const numberOf = ({ number }: Post): string => `#${number}`
 
 /** Posts as rows, of which a form around them can change several. */
-export function PostTable({ view, posts, query, canChoose }: PostTableProps) {
+export function PostTable({ view, posts, query, canChoose, hasTags }: PostTableProps) {
   const { t, words } = view
   const marked = searchWords(query)
   const from = withParameters(view.url, {})
@@ -56,6 +56,10 @@ export function PostTable({ view, posts, query, canChoose }: PostTableProps) {
           label: t('filter.roadmap'),
           cell: ({ roadmap }) => (roadmap ? <RoadmapChip view={view} roadmap={roadmap} /> : null),
         },
+        hasTags && {
+          label: t('tag.label'),
+          cell: ({ tags }) => (tags ? <Tags view={view} tags={tags} most={3} to={links.teamTag} /> : null),
+        },
         { label: t('posts.author'), cell: ({ author }) => <bdi>{nameOf(view, author)}</bdi> },
         {
           label: t('comment.title'),
@@ -81,4 +85,6 @@ interface PostTableProps {
   query: string
   /** Whether rows can be chosen. */
   canChoose: boolean
+  /** Whether the site has tags. */
+  hasTags: boolean
 }

@@ -168,6 +168,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     VIEW_EXISTS: run('views list'),
     VIEW_LIMIT: run('views list'),
     TAG_LIMIT: run('tags list'),
+    POST_TAG_LIMIT: help,
     IMAGE_NOT_FOUND: run('events list --action image.created'),
     IMAGE_REFUSED: help,
     IMAGES_UNAVAILABLE: [
