@@ -14,6 +14,7 @@ import type { Cli } from './lib/connection/session.js'
 import { nameOf } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
+import { register as registerTags } from './usertags.js'
 
 type Person = Static<typeof User>
 type Shown = Person & { identities?: readonly Pick<Identity, 'provider'>[] }
@@ -46,6 +47,7 @@ const columns: Column<Person>[] = [
     drop: 2,
   },
   { head: 'USER NAME', field: 'username', text: (user) => user.username },
+  { head: 'TAGS', field: 'tags', text: ({ tags }) => tags.join(', '), ifAny: true, drop: 3 },
   { head: 'NOTES', field: 'notes', text: (user) => user.notes ?? '' },
   { head: 'ID', field: 'userId', text: (user) => user.userId },
 ]
@@ -137,6 +139,7 @@ export function register(group: Command, cli: Cli): void {
     done: ({ user }, given) =>
       `Updated ${label(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
   })
+  registerTags(group, cli, one)
   add(users.block, {
     usage: 'block <user...>',
     examples: ['users block eve@example.org'],

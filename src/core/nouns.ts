@@ -130,6 +130,7 @@ export const NOUNS = {
       'created',
       'updated',
       'deleted',
+      'tagged',
       'invitation_resent',
       'invitation_revoked',
       'signed_up',

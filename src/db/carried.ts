@@ -74,6 +74,7 @@ export const CARRIED = [
   'settings',
   'tags',
   'totp',
+  'user_tags',
   'user_uses',
   'users',
   'views',

@@ -34,6 +34,7 @@ const EXPORTED: { [Table in (typeof CARRIED)[number]]: Exported<keyof Tables[Tab
     without: ['sessions'],
   },
   user_uses: { type: 'user_use' },
+  user_tags: { type: 'user_tag', derived: ['tagFolded'] },
   former_usernames: { type: 'former_username' },
   roles_users: { type: 'role_assignment' },
   invitations: { type: 'invitation' },

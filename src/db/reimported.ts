@@ -23,6 +23,7 @@ const LEFT_OUT: Readonly<Record<string, Readonly<Record<string, (row: Row) => Va
     searchText: ({ name, username, email }) =>
       searchTextOf({ name: String(name), username: String(username), email: String(email) }),
   },
+  user_tags: { tagFolded: ({ tag }) => searchKey(String(tag)) },
   boards: { ...folded, post_count: zero },
   roadmaps: folded,
   tags: folded,

@@ -211,6 +211,8 @@ export interface Tables {
     updatedAt: string
   }
   post_tags: { postId: string; tagId: string; createdAt: string }
+  /** What the team calls people. `tagFolded` is `tag` in the letters by which it is found. */
+  user_tags: { userId: string; tag: string; tagFolded: string; createdAt: string }
   users: {
     userId: string
     name: string

@@ -27,7 +27,7 @@ import { View, viewsOf } from './views.js'
 const SIZES = { posts: 20, comments: 1000, votes: 1000 } as const
 
 /** What the owner notes about a person is the owner's, and what one may do is no data. */
-const { notes: _, may: __, ...shown } = User.properties
+const { notes: _, tags: __, may: ___, ...shown } = User.properties
 const Profile = Type.Object({
   ...shown,
   updatedAt: Type.String({ format: 'date-time' }),
@@ -120,7 +120,7 @@ export const exportData = download({
 
 async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof Profile>> {
   const { user } = await userShown(ctx, row)
-  const { notes: _notes, may: _may, language, ...own } = user
+  const { notes: _notes, tags: _tags, may: _may, language, ...own } = user
   const { userId, updatedAt } = row
   const totp = await findTotp(ctx.db, userId)
   return {

@@ -49,6 +49,7 @@ import * as undos from './undos.js'
 import * as users from './users.js'
 import { userSessions } from './usersessions.js'
 import * as usersmany from './usersmany.js'
+import * as usertags from './usertags.js'
 import * as views from './views.js'
 import * as votes from './votes.js'
 
@@ -105,6 +106,7 @@ export const operations = [
   users.update,
   users.block,
   usersmany.blockMany,
+  usertags.tag,
   users.unblock,
   users.signOut,
   userSessions,

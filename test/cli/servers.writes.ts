@@ -201,6 +201,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     http(`PATCH /users/${draw(rows.users).userId}`, { name: text, username: text.replace(' ', '_'), notes: text }),
   'users.block': ({ people }) => http(`POST /users/${people.guest}/block`),
   'users.blockMany': ({ people, draw }) => http('POST /users/block', { users: [people.guest, 'nobody'], block: draw([true, false]) }), // prettier-ignore
+  'users.tag': ({ people, text }) =>
+    http(`POST /users/${people.guest}/tag`, { add: [text.slice(0, 20)], remove: ['customer'] }),
   'users.unblock': ({ people }) => http(`POST /users/${people.guest}/unblock`),
   'users.signOut': ({ people }) => http(`POST /users/${people.guest}/sign-out`),
   'users.delete': ({ people, rows, draw }) => {

@@ -82,6 +82,7 @@ const RACES: Record<string, Race | string> = {
   'sessions.userId': race('nobody', 'INCORRECT_PASSWORD', ({ email }) => ({ line: 'POST /auth/login', body: { email, password: PASSWORD } })), // prettier-ignore
   'totp.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /totp', body: {} })),
   'undos.userId': race('user', 'USER_NOT_FOUND', ({ postId, boardId }) => ({ line: 'POST /posts/move', body: { ids: [postId], boardId } })), // prettier-ignore
+  'user_tags.userId': 'the operation holds the account before, and refuses where there is none',
   'user_uses.userId': 'triggers of the user and of sessions write it',
   'views.userId': race('user', 'USER_NOT_FOUND', () => ({ line: 'POST /views', body: { name: 'Triage' } })),
   'votes.fromPostId': 'a merge and a deletion of posts wait for each other',

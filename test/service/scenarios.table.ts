@@ -116,6 +116,7 @@ export const table: Record<string, Row> = {
   'users.update': { needs: 'owner', input: async (w) => ({ user: (await w.person()).userId, name: 'Renamed' }) },
   'users.block': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },
   'users.blockMany': { needs: 'user:block', input: async (w) => ({ users: [(await w.person()).userId, 'nobody'] }) },
+  'users.tag': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId, add: ['customer'] }) },
   'users.unblock': { needs: 'user:block', input: async (w) => ({ user: (await w.person({ blocked: true })).userId }) },
   'users.sessions': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },
   'users.signOut': { needs: 'user:block', input: async (w) => ({ user: (await w.person()).userId }) },

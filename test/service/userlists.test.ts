@@ -141,7 +141,7 @@ describe.each(engines)('the list of people on %s', (engine) => {
     const blocked = everybody.filter(({ state }) => state === 'blocked')
     expect(headers['content-disposition']).toContain('users.csv')
     const [head, ...lines] = text.trimEnd().split(/\r?\n/)
-    expect(head).toBe('name,email,roles,posts,votes,state,lastSeenAt,createdAt,username,notes,userId')
+    expect(head).toBe('name,email,roles,posts,votes,state,lastSeenAt,createdAt,username,tags,notes,userId')
     expect(lines.map((line) => line.split(',').at(-1))).toEqual(blocked.map(({ userId }) => userId))
     const rows = (await site.http('GET /export/users?role=support&format=jsonl&sort=newest', { token })).text
     expect(rows.trimEnd().split('\n').map((line) => JSON.parse(line).userId)).toEqual(everybody.filter((user) => assigned(user).includes('support')).toReversed().map(({ userId }) => userId)) // prettier-ignore

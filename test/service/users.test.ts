@@ -175,6 +175,7 @@ describe.each(engines)('the list of people on %s', (engine) => {
       state: 'unverified',
       lastSeenAt: '2026-03-02T10:01:00.000Z',
       notes: null,
+      tags: [],
       createdAt: '2026-03-02T10:01:00.000Z',
       votes: '1',
       posts: '1',

@@ -6,7 +6,7 @@ import { CARRIED } from '../../src/db/carried.js'
 import { clear } from '../../src/db/load.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { makeMachine, type Machine } from './cli.js'
-import type { Engine } from './site.js'
+import { OWNER, type Engine } from './site.js'
 
 export const secretOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/secret')
 export const backupsOf = ({ folder }: Machine): string => path.join(folder, 'data/feedbackctl/backups')
@@ -70,6 +70,7 @@ export async function filled(engine: Engine): Promise<Machine> {
     'tags create Mobile',
     'tags create Secret-Tag --private',
     'posts tag 1 --add mobile,secret-tag',
+    `users tag ${OWNER.email} --add 'beta tester,VIP'`,
     'posts delete 3 --yes',
     'comments create 1 --body first',
     // Lists, times, a number, flags and a text

@@ -93,19 +93,19 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     await site.call(roles.assign, { role_id: role.id, user_id: 'eve' })
     expect((await get('/dashboard/users/eve', owner)).text).toContain('href="/dashboard/comments?author=eve"')
     const self = await person('self', ['dashboard:read', 'user:read', 'user:block'])
-    const all = ['block', 'delete', 'notes', 'sign-out']
+    const all = ['block', 'delete', 'notes', 'sign-out', 'tags']
     const verbs = async (username: string, token: string) =>
       [...new Set(offered((await get(`/dashboard/users/${username}`, token)).text).flatMap((path) => path.split(`/users/${username}/`)[1]?.replace(/[0-9a-f-]{36}/, 'ROLE') ?? []))].toSorted() // prettier-ignore
     expect(await verbs('eve', owner)).toEqual([...all, 'roles', 'roles/ROLE/remove'].toSorted())
     expect(await verbs('strong', owner)).toEqual([...all, 'roles', 'roles/ROLE/remove'].toSorted())
     expect(await verbs('eve', await staff('user:read'))).toEqual([])
-    expect(await verbs('eve', self.token)).toEqual(['block', 'sign-out'])
-    expect(await verbs('strong', self.token), 'above their own rights').toEqual([])
-    expect(await verbs('self', self.token), 'nobody blocks their own account').toEqual(['sign-out'])
+    expect(await verbs('eve', self.token)).toEqual(['block', 'sign-out', 'tags'])
+    expect(await verbs('strong', self.token), 'above their own rights').toEqual(['tags'])
+    expect(await verbs('self', self.token), 'nobody blocks their own account').toEqual(['sign-out', 'tags'])
     expect(await verbs('strong', await staff('user:read', 'role:read', 'role:assign'))).toEqual(['roles'])
     expect(await verbs('eve', await staff('user:read', 'role:read', 'role:unassign'))).toEqual(['roles/ROLE/remove']) // prettier-ignore
     const { user } = (await site.http('GET /users/profile', { token: owner })).body
-    expect(await verbs(user.username, owner), 'the owner cannot shut out or delete the owner').toEqual(['notes', 'roles', 'sign-out']) // prettier-ignore
+    expect(await verbs(user.username, owner), 'the owner cannot shut out or delete the owner').toEqual(['notes', 'roles', 'sign-out', 'tags']) // prettier-ignore
     expect((await get('/dashboard/users/nobody', owner)).status).toBe(404)
   })
 
@@ -131,6 +131,28 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect(offered((await get(at, owner)).text)).toContain(`${at}/unblock`)
     expect((await send(`${at}/unblock`, owner)).to).toBe(`${at}?done=unblocked`)
     expect((await get(`/dashboard/users/${eve.userId}`, owner)).to).toBe(at)
+  })
+
+  it('have tags of the team on their page, which those change who may block', async () => {
+    const { owner, get, person, send, staff } = await open(engine)
+    await person('eve')
+    const at = '/dashboard/users/eve'
+    expect((await send(`${at}/tags`, owner, { add: 'VIP, beta <tester>' })).to).toBe(`${at}?done=tagsChanged`)
+    const reader = (await get(at, await staff('user:read'))).text
+    expect(reader).toMatch(/<h2>Tags<\/h2>.*<bdi>beta &lt;tester><\/bdi>.*<bdi>VIP<\/bdi>/s)
+    expect(offered(reader)).not.toContain(`${at}/tags`)
+    const guard = await staff('user:read', 'user:block')
+    expect((await get(at, guard)).text).toMatch(/name="remove" value="VIP".*aria-label="Remove the tag [^"]*VIP/s)
+    await send(`${at}/tags`, guard, { remove: 'VIP' })
+    expect((await get(at, guard)).text).not.toContain('VIP')
+    for (const [add, said] of [
+      ['x'.repeat(51), 'A tag has 1 to 50 characters, and no comma.'],
+      [' , ', 'Choose a tag to add or to remove.'],
+    ] as const) {
+      // prettier-ignore
+      const { status, text } = await send(`${at}/tags`, guard, { add })
+      expect([status, text.includes(said)]).toEqual([422, true])
+    }
   })
 
   it('have their sessions, rights and second factor on their page, for those who may know', async () => {

@@ -3,7 +3,7 @@ import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
 
 /**
  * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows, mentions, merges and post_tags the post's, for
- * role_permissions the role's, for roles_users, notifications, their settings and bounces the user's, for reports the reporter's, for api_keys the
+ * role_permissions the role's, for roles_users, user_tags, notifications, their settings and bounces the user's, for reports the reporter's, for api_keys the
  * hash.
  */
 export const TOPIC_NAMES = [
@@ -15,6 +15,7 @@ export const TOPIC_NAMES = [
   'tags',
   'post_tags',
   'users',
+  'user_tags',
   'roles',
   'role_permissions',
   'roles_users',
@@ -50,6 +51,7 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   tags: ['tags'],
   post_tags: ['post_tags', 'posts', 'tags'], // rows go with their post or tag
   users: ['users', 'posts', 'votes'],
+  user_tags: ['user_tags', 'users'],
   roles: ['roles'],
   role_permissions: ['role_permissions'],
   roles_users: ['roles_users'],

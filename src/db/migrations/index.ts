@@ -59,6 +59,7 @@ import { up as images } from './0057_images.js'
 import { up as brand } from './0058_brand.js'
 import { up as legal } from './0059_legal.js'
 import { up as importedPasswords } from './0060_imported_passwords.js'
+import { up as userTags } from './0061_user_tags.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -125,4 +126,5 @@ export const migrations: Record<string, Migration> = {
   '0058_brand': { up: brand },
   '0059_legal': { up: legal },
   '0060_imported_passwords': { up: importedPasswords },
+  '0061_user_tags': { up: userTags },
 }

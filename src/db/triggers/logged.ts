@@ -85,6 +85,7 @@ const LOGGED = {
   tags: { ref: 'tagId' },
   post_tags: { ref: 'postId' },
   users: { ref: 'userId', moves: true, columns: users },
+  user_tags: { ref: 'userId' },
   roles: { ref: 'id', moves: true },
   role_permissions: { ref: 'role_id', moves: true },
   roles_users: { ref: 'user_id', moves: true },

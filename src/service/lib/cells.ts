@@ -77,6 +77,7 @@ export const userCells = {
   lastSeenAt: (user) => user.lastSeenAt ?? '',
   createdAt: (user) => user.createdAt,
   username: (user) => user.username,
+  tags: ({ tags }) => tags.join(', '),
   notes: (user) => user.notes ?? '',
   userId: (user) => user.userId,
 } as const satisfies Cells<ListedUser>

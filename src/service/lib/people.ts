@@ -11,6 +11,7 @@ import { permissionsOfRoles } from '../../db/roles.js'
 import { lacksTotp } from '../../db/totp.js'
 import { lastSeen, stateOf, USER_STATES } from '../../db/userlists.js'
 import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
+import { userTagsOf } from '../../db/usertags.js'
 import { avatarOf } from './avatars.js'
 import { can, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
@@ -64,6 +65,9 @@ export const User = Type.Object({
     description: 'Hour of the last request, or time of a later sign-in; null if there was none, and as email is empty',
   }),
   notes: nullable('string', { description: "The owner's notes about the user; null for other callers" }),
+  tags: Type.Array(Type.String(), {
+    description: 'What the team calls the user, by name; empty if the caller lacks user:read and user:block',
+  }),
   createdAt: Type.String({ format: 'date-time' }),
   votes: Type.String({ description: 'Number of votes, as a decimal integer' }),
   posts: Type.String({ description: 'Number of posts, as a decimal integer' }),
@@ -190,6 +194,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
   const roles = rows.length === 0 ? [] : await rolesOf(db, rows.map((row) => row.userId)) // prettier-ignore
   const byName = roles.toSorted((one, other) => (one.name < other.name ? -1 : 1))
   const seen = await lastSeen(db, rows.map((row) => row.userId)) // prettier-ignore
+  const tags = seesUserTags(actor) ? await userTagsOf(db, rows.map((row) => row.userId)) : [] // prettier-ignore
   const held = actor.isOwner ? undefined : await permissionsOfRoles(db, assignedIds(roles))
   return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => {
     const own = byName.filter((role) => role.user_id === userId)
@@ -206,6 +211,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
       state: stateOf(row),
       lastSeenAt: mayReadAddress(actor, userId) ? (seen.get(userId) ?? null) : null,
       notes: actor.isOwner ? notes : null,
+      tags: tags.filter((each) => each.userId === userId).map(({ tag }) => tag),
       createdAt,
       votes: String(row.vote_count),
       posts: String(row.post_count),
@@ -225,6 +231,9 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
 const assignedIds = (roles: Awaited<ReturnType<typeof rolesOf>>): string[] => [
   ...new Set(roles.filter(({ isSystem }) => !isSystem).map(({ id }) => id)),
 ]
+
+/** Who may read people, and who may tag them. People do not see their own. */
+const seesUserTags = (actor: Actor): boolean => can(actor, 'user:read') || can(actor, 'user:block')
 
 const mayReadAddress = (actor: Actor, userId: string): boolean => can(actor, 'user:read') || actor.userId === userId
 

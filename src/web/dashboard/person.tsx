@@ -1,6 +1,7 @@
 import { languageName } from '../../core/language.js'
 import * as roles from '../../service/roles.js'
 import * as service from '../../service/users.js'
+import { tag } from '../../service/usertags.js'
 import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
@@ -12,6 +13,7 @@ import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 import { MayDo, permissionsOf, Sessions, sessionsOf } from './personrights.js'
+import { PersonTags } from './persontags.js'
 import { HOME, State } from './users.js'
 
 type Shown = Awaited<ReturnType<typeof personAt>>
@@ -47,6 +49,7 @@ export const person = page({
         <div class="panels">
           <Facts view={view} user={user} />
           <Roles view={view} user={user} all={all} />
+          <PersonTags view={view} user={user} to={pathOf(user, 'tags')} />
           {view.may(service.update) ? (
             <section>
               <Form view={view} to={pathOf(user, 'notes')}>
@@ -209,6 +212,17 @@ export const saveNotes = action({
   page: async () => person,
   input: (view, form) => ({ ...named(view), notes: form.notes ?? '' }),
   done: (view) => ({ to: back(view), flash: 'saved' }),
+})
+
+export const retag = action({
+  operation: tag,
+  page: async () => person,
+  input: (view, { add = '', remove }) => ({
+    ...named(view),
+    add: add.split(/[,،、，]/).filter((each) => each.trim() !== ''),
+    ...(remove && { remove: [remove] }),
+  }),
+  done: (view) => ({ to: back(view), flash: 'tagsChanged' }),
 })
 
 export const giveRole = action({

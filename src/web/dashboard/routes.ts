@@ -119,6 +119,7 @@ export const routes = {
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
     '/dashboard/users': async () => (await users()).block,
     '/dashboard/users/:username/notes': async () => (await person()).saveNotes,
+    '/dashboard/users/:username/tags': async () => (await person()).retag,
     '/dashboard/users/:username/roles': async () => (await person()).giveRole,
     '/dashboard/users/:username/roles/:role/remove': async () => (await person()).takeRole,
     '/dashboard/users/:username/block': async () => (await account()).block,
