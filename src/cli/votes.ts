@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import * as votes from '../service/votes.js'
 import type { Vote } from '../service/votes.js'
-import { command } from './lib/command/command.js'
+import { segments, type Segment } from '../service/votesegments.js'
+import { command, groupedBy } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import { postNamed } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
@@ -10,6 +11,7 @@ import { ago } from './lib/texts/age.js'
 const columns: Column<Vote>[] = [
   { head: 'NAME', field: 'user.name', text: ({ user }) => user.name, drop: 1 },
   { head: 'USER NAME', field: 'user.username', text: ({ user }) => user.username, drop: 0, whole: true },
+  { head: 'TAGS', field: 'tags', text: ({ tags = [] }) => tags.join(', '), ifAny: true, drop: 2 },
   {
     head: 'AGE',
     field: 'createdAt',
@@ -32,6 +34,29 @@ const columns: Column<Vote>[] = [
 const table = { columns, id: (vote: Vote) => vote.voteId }
 const noOutput = { ...table, rows: () => [] }
 
+const segmentColumns: Column<Segment>[] = [
+  { head: 'BY', field: 'by', text: ({ by }) => by, drop: 0 },
+  {
+    head: 'SEGMENT',
+    field: 'name',
+    text: ({ name }) => name ?? '',
+    shown: ({ name }, paint) => name ?? paint.dim('none'),
+    drop: 0,
+  },
+  { head: 'VOTES', field: 'votes', text: ({ votes: count }) => String(count), right: true, drop: 0 },
+]
+
+const segmentsView = {
+  usage: 'list <post_id:post>',
+  examples: [],
+  output: {
+    columns: segmentColumns,
+    id: ({ name }: Segment) => name ?? '',
+    rows: (answer: { segments: readonly Segment[] }) => answer.segments,
+    list: true,
+  },
+} as const
+
 const onBehalf = (op: typeof votes.assign | typeof votes.unassign) => ({
   op,
   needs: 'needs "feedbackctl labs update --vote-on-behalf"',
@@ -44,8 +69,9 @@ export function register(group: Command, cli: Cli): void {
     votes.list,
     {
       usage: 'list <post_id:post>',
-      examples: ['votes list 12'],
+      examples: ['votes list 12', 'votes list 12 --by segment'],
       output: { ...table, rows: (answer) => answer.votes.results, list: 'votes.results' },
+      by: { segment: groupedBy(segments, segmentsView) },
     },
     cli,
   )

@@ -52,6 +52,7 @@ import * as usersmany from './usersmany.js'
 import * as usertags from './usertags.js'
 import * as views from './views.js'
 import * as votes from './votes.js'
+import * as votesegments from './votesegments.js'
 
 /** The registry: every operation, in the order of the documentation. */
 export const operations = [
@@ -153,6 +154,8 @@ export const operations = [
   told,
   toldPeople,
   votes.list,
+  votes.downloadAll,
+  votesegments.segments,
   votes.add,
   votes.remove,
   votes.assign,

@@ -18,10 +18,13 @@ import {
   type VoteFilter,
   type ListedVote,
 } from '../db/votes.js'
+import { userTagsOf } from '../db/usertags.js'
 import { can } from './lib/access.js'
 import { avatarOf } from './lib/avatars.js'
+import { voteCells } from './lib/cells.js'
 import { change, type Change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
+import { csvOf } from './lib/csvof.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { fields, inPath } from './lib/schemas.js'
@@ -41,6 +44,9 @@ const Vote = Type.Object({
       { postId: Type.String({ format: 'uuid' }), number: Type.Integer(), title: Type.String() },
       { description: 'The post where the vote was cast, if it was merged into this one, and you may see it' },
     ),
+  ),
+  tags: Type.Optional(
+    Type.Array(Type.String(), { description: 'What the team calls the voter; in the list alone, and with user:read' }),
   ),
 })
 export type Vote = Type.Static<typeof Vote>
@@ -79,7 +85,7 @@ export const list = operation({
       },
       countAfter: (vote) => votesAfter(db, filter, vote),
       read: async (slice) => (open ? listVotes(db, filter, slice) : []),
-      show: (rows) => rows.map((vote) => toVote(ctx, vote)),
+      show: (rows) => votesShown(ctx, rows),
     })
     const viewer = await viewerOf(ctx)
     const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
@@ -91,6 +97,16 @@ export const list = operation({
     }
     return { votes: { results, ...keys, page_info, ...(mine && { viewerVote: toVote(ctx, mine) }) } }
   },
+})
+
+export const downloadAll = csvOf(list, {
+  id: 'votes.download',
+  summary: 'Download all votes for a post as CSV or JSON lines',
+  http: 'GET /export/posts/:post_id/votes 200',
+  file: 'votes',
+  rows: ({ votes }) => votes.results,
+  infoOf: ({ votes }) => votes,
+  cells: voteCells,
 })
 
 export const add = operation({
@@ -198,6 +214,15 @@ async function withdraw(tx: Change, { postId: given }: PostView, userId: string)
 async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
   const [voters] = await votersOf(tx, [{ ...post, votesCount: await votesCountOf(tx.db, post.postId) }])
   return voters ?? { votes: [], votesCount: 0 }
+}
+
+async function votesShown(ctx: CachedContext, rows: readonly ListedVote[]): Promise<Vote[]> {
+  if (!can(ctx.actor, 'user:read')) return rows.map((vote) => toVote(ctx, vote))
+  const tags = await userTagsOf(ctx.db, rows.map(({ userId }) => userId)) // prettier-ignore
+  return rows.map((vote) => ({
+    ...toVote(ctx, vote),
+    tags: tags.filter(({ userId }) => userId === vote.userId).map(({ tag }) => tag),
+  }))
 }
 
 function toVote(ctx: CachedContext, vote: ListedVote): Vote {

@@ -219,6 +219,8 @@ export const table: Record<string, Row> = {
 
   'names.find': { needs: 'public', input: () => ({ noun: 'board', name: 'secret-board' }) },
 
+  'votes.segments': { needs: 'user:read', input: async (w) => ({ post_id: await w.post() }) },
+  'votes.download': { needs: 'public', input: (w) => ({ post_id: w.openPost, format: 'jsonl' }) },
   'votes.list': { needs: 'public', input: (w) => ({ post_id: w.openPost }) },
   'votes.add': { needs: 'vote:create', input: async (w) => ({ postId: await w.post() }) },
   'votes.remove': { needs: 'vote:destroy', input: async (w, caller) => ({ postId: await w.voted(caller) }) },
@@ -451,6 +453,8 @@ export const rules: Rule[] = [
   ['posts.delete', 'finds no hidden post', ['post:destroy'], (w) => ({ id: w.secretPost }), NO_POST],
 
   ['votes.list', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
+  ['votes.segments', 'finds no hidden post', ['user:read'], hiddenPost, NO_POST],
+  ['votes.download', 'finds no hidden post', 'visitor', hiddenPost, NO_POST],
   ['votes.add', 'finds no hidden post', ['vote:create'], (w) => ({ postId: w.secretPost }), NO_POST],
   [
     'votes.remove',

@@ -58,6 +58,24 @@ export const commentCells = {
   'post.number': ({ post }) => (post ? String(post.number) : ''),
 } as const satisfies Cells<ListedComment>
 
+export interface ListedVoter {
+  voteId: string
+  user: Pick<Type.Static<typeof User>, 'userId' | 'name' | 'username'>
+  tags?: readonly string[]
+  createdAt?: string
+  through?: { number: number }
+}
+
+export const voteCells = {
+  'user.name': ({ user }) => user.name,
+  'user.username': ({ user }) => user.username,
+  tags: ({ tags = [] }) => tags.join(', '),
+  createdAt: ({ createdAt = '' }) => createdAt,
+  'through.number': ({ through }) => (through ? String(through.number) : ''),
+  'user.userId': ({ user }) => user.userId,
+  voteId: ({ voteId }) => voteId,
+} as const satisfies Cells<ListedVoter>
+
 /** The assigned roles, without @everyone. */
 export const rolesText = ({ roles }: Pick<ListedUser, 'roles'>): string =>
   roles

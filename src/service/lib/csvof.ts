@@ -20,6 +20,11 @@ const PAGE_SIZE = 50
 /** Fields of a list that choose a page. */
 const PAGE_FIELDS = ['limit', 'page', 'first', 'after']
 
+interface Paged {
+  page_info: PageInfo
+  is_capped?: boolean
+}
+
 interface Listed<Answer, Row> {
   id: string
   summary: string
@@ -27,6 +32,8 @@ interface Listed<Answer, Row> {
   /** The name of the file without its ending. */
   file: string
   rows(this: void, answer: Answer): readonly Row[]
+  /** Where the answer says which page it is, if not beside the rows. */
+  infoOf?(this: void, answer: Answer): Paged
   cells: Cells<Row>
   /** Fields of the list that a download does not take, and what they are instead. */
   fixed?: Readonly<Record<string, unknown>>
@@ -38,10 +45,20 @@ interface Listed<Answer, Row> {
 }
 
 /** The whole of a list as CSV, or as a line of JSON for each row, with the filters, the order and the access of the list. */
-export function csvOf<In, Answer extends { page_info: PageInfo; is_capped?: boolean }, Row>(
-  list: Operation<In, Answer, undefined>,
-  { id, summary, http, file, rows: rowsOf, cells, fixed = {}, fields: own = {} }: Listed<Answer, Row>,
-): Operation<object, LongBody, undefined> {
+export function csvOf<In, Answer, Row, Subject = undefined>(
+  list: Operation<In, Answer, Subject>,
+  {
+    id,
+    summary,
+    http,
+    file,
+    rows: rowsOf,
+    cells,
+    infoOf = (answer) => answer as Paged,
+    fixed = {},
+    fields: own = {},
+  }: Listed<Answer, Row>,
+): Operation<object, LongBody, Subject> {
   const left = Object.entries(list.input.properties).filter(([name]) => !PAGE_FIELDS.includes(name) && !(name in fixed))
   return download({
     id,
@@ -51,21 +68,22 @@ export function csvOf<In, Answer extends { page_info: PageInfo; is_capped?: bool
     types: Object.values(FORMATS),
     errors: list.errors,
     ...(list.sensitive && { sensitive: true }),
+    ...(list.subject && { subject: list.subject }),
     input: fields({
       ...Object.fromEntries(left),
       ...own,
       format: oneOf(Object.keys(FORMATS) as Format[], { default: 'csv', description: 'csv, or a line of JSON for each row' }), // prettier-ignore
     }),
     output: Type.String(),
-    async rows(ctx: Context, { format, ...filter }: Record<string, unknown> & { format: Format }) {
+    async rows(ctx: Context, { format, ...filter }: Record<string, unknown> & { format: Format }, subject: Subject) {
       const pages = everyPage({
         limit: PAGE_SIZE,
-        read: (page) => list.run(ctx, { ...filter, ...fixed, ...page } as In, undefined),
+        read: (page) => list.run(ctx, { ...filter, ...fixed, ...page } as In, subject),
         rowsOf,
-        infoOf: (answer) => answer.page_info,
+        infoOf: (answer) => infoOf(answer).page_info,
       })
       const first = await pages.next() // its errors are answers, and it says whether the list is whole
-      const name = first.value?.answer.is_capped ? `${file}-not-all` : file
+      const name = first.value && infoOf(first.value.answer).is_capped ? `${file}-not-all` : file
       const listed = continued(first, pages)
       const pieces = format === 'csv' ? asCsv(listed, cells) : asLines(listed)
       return { file: `${name}.${format}`, type: FORMATS[format], pieces }

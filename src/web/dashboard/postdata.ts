@@ -14,6 +14,7 @@ import { reported } from '../../service/reports.js'
 import { told } from '../../service/told.js'
 import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
+import { segments } from '../../service/votesegments.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
@@ -24,6 +25,8 @@ import { HOME as LIST, SIZE } from './posts.js'
 
 /** Events of the log that are shown. */
 const EVENTS = 10
+/** Domains, roles and tags of voters that are shown. */
+const SEGMENTS = 10
 /** Voters that are shown. */
 const VOTERS = 10
 
@@ -85,6 +88,7 @@ export async function load(view: LiveView) {
     item: post.may.includes('spam') ? (await view.call(moderation.show, { id: post.postId })).item : undefined,
     person: reads.person ? (await view.call(users.show, { user: post.author.userId })).user : undefined,
     voters: (await view.call(votes.list, { ...named, limit: VOTERS })).votes,
+    segments: view.may(segments) && post.voters.votesCount > 0 ? await view.call(segments, { ...named, limit: SEGMENTS }) : undefined, // prettier-ignore
     isOnBehalf: (await view.call(labs.show, {})).labs.voteOnBehalf,
     log: reads.log ? (await view.call(events.list, { subject: post.postId, created: 'desc', limit: EVENTS })).events : undefined, // prettier-ignore
     told: view.may(told) ? (await view.call(told, named)).told : undefined,

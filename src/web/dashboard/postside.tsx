@@ -13,6 +13,7 @@ import { Foreign } from '../parts/foreign.js'
 import { areTooMany } from '../parts/lists.js'
 import { nameOf, Person } from '../parts/person.js'
 import { AuthorFacts, Reports } from '../parts/reports.js'
+import { Segments } from '../parts/segments.js'
 import { StatusMenu } from '../parts/statusmenu.js'
 import { TagsPanel } from '../parts/tagspanel.js'
 import { Time } from '../parts/time.js'
@@ -140,7 +141,7 @@ function Author({ view, post: { author }, person, item }: Props) {
 }
 
 /** Who voted, and a vote for somebody who asked by mail or on the phone. */
-function Voters({ view, post, voters, isOnBehalf }: Props) {
+function Voters({ view, post, voters, segments, isOnBehalf }: Props) {
   const { t, href } = view
   const removes = isOnBehalf && view.may(votes.unassign)
   const path = (verb: string) => pathOf(view, post.slug, verb)
@@ -174,6 +175,7 @@ function Voters({ view, post, voters, isOnBehalf }: Props) {
       {post.voters.votesCount > voters.results.length && voters.results.length > 0 ? (
         <a href={href(`${links.post(post.slug)}/voters`)}>{t('teamPost.allVoters')}</a>
       ) : null}
+      {segments ? <Segments view={view} of={segments} /> : null}
       {isOnBehalf && view.may(votes.assign) ? (
         <Form view={view} to={path('/vote')}>
           <Field

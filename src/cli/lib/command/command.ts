@@ -18,7 +18,7 @@ import { assertActingAs, invocationOf, type Invocation, type Kind } from './invo
 import { actOnEach, createEach } from './many.js'
 import { shapeOf } from './shape.js'
 import { canPrompt, tell } from '../terminal/terminal.js'
-import type { View } from './view.js'
+import type { Grouping, View } from './view.js'
 
 /** Adds the command of an operation. Its schema defines the flags, its view the usage and the output. */
 export function command<In, Out, Row, Subject>(
@@ -27,10 +27,43 @@ export function command<In, Out, Row, Subject>(
   view: View<In, Out, Row>,
   cli: Cli,
 ): void {
-  const untyped = { op: op as Kind<Out, Row>['op'], view: view as View<Values, Out, Row> } // by name, not by type
-  const kind = { ...untyped, shape: shapeOf(untyped.op, untyped.view) }
+  const kind = kindOf(op as Kind<Out, Row>['op'], view as View<Values, Out, Row>) // by name, not by type
   const leaf = declare(parent, kind)
-  leaf.action(() => run(invocationOf(cli, leaf, kind), parent.name()))
+  leaf.action(async () => {
+    const grouping = groupingOf(leaf, kind)
+    await (grouping
+      ? run(invocationOf(cli, leaf, grouping), parent.name())
+      : run(invocationOf(cli, leaf, kind), parent.name()))
+  })
+}
+
+const kindOf = <Out, Row>(op: Kind<Out, Row>['op'], view: View<Values, Out, Row>): Kind<Out, Row> => ({
+  op,
+  view,
+  shape: shapeOf(op, view),
+})
+
+/** For the view of a list: groups of its rows. */
+export const groupedBy = <In, Out, Row, Subject>(
+  op: Operation<In, Out, Subject>,
+  view: View<In, Out, Row>,
+): Grouping => ({ op, view })
+
+/** What --by asks for. Refuses flags that are about rows alone. */
+function groupingOf<Out, Row>(leaf: Command, { view, shape }: Kind<Out, Row>): Kind<unknown, unknown> | undefined {
+  const { by, everyPage } = leaf.opts<{ by?: string; everyPage?: boolean }>()
+  if (by === undefined || !view.by) return undefined
+  const words = Object.keys(view.by)
+  const found = view.by[by]
+  if (!found) throw new AppError('USAGE', `--by must be ${words.join(' or ')}; ${JSON.stringify(by)} is not.`)
+  const kind = kindOf(found.op as Kind<unknown, unknown>['op'], found.view as View<Values, unknown, unknown>)
+  const taken = kind.shape.fields.map(({ name }) => name)
+  const other = shape.options.find(
+    (option) => !taken.includes(option.field) && leaf.getOptionValueSource(option.attributeName()) === 'cli',
+  )
+  const flag = other?.long ?? (everyPage ? '--all' : undefined)
+  if (flag !== undefined) throw new AppError('USAGE', `${flag} and --by ${by} contradict each other. Give only one.`)
+  return kind
 }
 
 /** Refuses what is contradictory or missing, and then runs the command in the way that its arguments and flags say. */

@@ -3,7 +3,7 @@ import { fieldsOf } from '../../../core/fields.js'
 import { setFixes } from '../errors/fixes.js'
 import { linesNote } from '../flags/columns.js'
 import { setCompleted } from '../flags/completed.js'
-import type { Values } from '../flags/fieldoption.js'
+import { FieldOption, type Values } from '../flags/fieldoption.js'
 import { explain } from '../flags/helptext.js'
 import { takeSwitchValues } from '../flags/switches.js'
 import { allOption } from '../output/pages.js'
@@ -31,7 +31,12 @@ export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out
   declareFlags(leaf, view, shape)
   if (view.fixes) setFixes(leaf, view.fixes)
   takeSwitchValues(leaf)
-  withFields(leaf, async () => (await import('../output/choice.js')).fieldsOfRows(op.output, output))
+  withFields(leaf, async () => {
+    const { fieldsOfRows } = await import('../output/choice.js')
+    const { by } = leaf.opts<{ by?: string }>()
+    const grouping = by === undefined ? undefined : (view.by?.[by] as Kind<unknown, unknown> | undefined)
+    return grouping ? fieldsOfRows(grouping.op.output, grouping.view.output) : fieldsOfRows(op.output, output)
+  })
   explain(leaf, {
     examples: view.examples,
     required: shape.required,
@@ -52,6 +57,11 @@ export const withAs = (leaf: Command, note = ''): Command =>
 function declareFlags<Out, Row>(leaf: Command, view: View<Values, Out, Row>, { list }: Shape): void {
   if (view.as !== false) withAs(leaf, typeof view.as === 'object' ? ` (${view.as.needs})` : '')
   if (list !== undefined) leaf.addOption(allOption())
+  if (view.by) {
+    const option = new FieldOption('--by <text>', `print groups in place of rows (${Object.keys(view.by).join(', ')})`, 'by') // prettier-ignore
+    option.words = Object.keys(view.by)
+    leaf.addOption(option)
+  }
   if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')
   if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
   if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')

@@ -30,6 +30,7 @@ export interface Usage {
 export interface Request<In> {
   input?: InputView<In>
   as?: false | OnBehalf // not for --as, the user to act as: nobody acts here; or the operation that does it for another account
+  by?: Readonly<Record<string, Grouping>> // --by WORD: groups of the rows in place of them
   instead?(this: void, input: Values): unknown // the operation to call instead, with the same output: where the row is left out
 }
 
@@ -67,6 +68,12 @@ interface Creation<Out> {
   existing?: Existing<Out> // --if-not-exists
   // What there is like it, a line for each. A terminal shows them, and asks whether to create another.
   similar?(this: void, call: Call, given: Values): Promise<readonly string[]>
+}
+
+/** The operation that answers groups of rows, and how they are shown. Made by `groupedBy`. */
+export interface Grouping {
+  op: unknown
+  view: unknown
 }
 
 /** How the fields of an operation become flags. */
