@@ -18,6 +18,7 @@ import { register as registerFollows } from './follows.js'
 import { register as registerMentions } from './mentions.js'
 import { register as registerMerges } from './merges.js'
 import { register as registerPostTags } from './posttags.js'
+import { register as registerSimilar, whyOf } from './similar.js'
 import { register as registerTold } from './told.js'
 import { foretoldOf, QUIET } from './audience.js'
 import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
@@ -56,8 +57,9 @@ const label = (post: Pick<Post, 'number' | 'title'>) => `#${post.number} "${prin
 /** The posts like one with this title. They are help: a post can be created where a server refuses to look for them. */
 async function similarTo(call: Call, { title }: Values): Promise<readonly string[]> {
   try {
-    const { posts: found } = await call(posts.similar, { title })
-    return found.map((post) => `${label(post)}, ${counted(post.voters.votesCount, 'vote')}`)
+    const { posts: found, reasons } = await call(posts.similar, { title })
+    const why = reasons.map(({ merged }) => (merged ? ` (${whyOf({ words: [], merged })})` : ''))
+    return found.map((post, at) => `${label(post)}, ${counted(post.voters.votesCount, 'vote')}${why[at] ?? ''}`)
   } catch (error) {
     if (error instanceof AppError) return []
     throw error
@@ -142,22 +144,7 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(
-    group,
-    posts.similar,
-    {
-      usage: 'similar <title>',
-      examples: ['posts similar "Dark mode for the evening"'],
-      output: {
-        columns,
-        id,
-        rows: (answer): readonly ListedPost[] => answer.posts,
-        list: true,
-        empty: () => 'No post is like it.',
-      },
-    },
-    cli,
-  )
+  registerSimilar(group, cli)
   command(
     group,
     history,

@@ -2,9 +2,10 @@ import { sql, type RawBuilder } from 'kysely'
 import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
 import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
+import { rowsForEach } from './dialect.js'
 import { pageOf, type Page } from './paging.js'
 import { lockPosts } from './posts/row.js'
-import { indexAgain, indexMerged } from './search.js'
+import { indexAgain, indexMerged, READ } from './search.js'
 import { referringTo } from './references.js'
 import type { Db, MergeRow } from './tables.js'
 
@@ -22,6 +23,30 @@ export async function rootOf(db: Db, postId: string): Promise<string | undefined
   )
   return merge?.rootId
 }
+
+/** Of what was merged into a post, how much is looked at to say why it is found. */
+export const MOST_REASONS = 40
+
+interface MergedText {
+  rootId: string
+  title: string
+  contentMarkdown: string | null
+}
+
+/** What was merged into these posts: of each the newest, and of a text as much as the search knows. */
+export const textsMergedInto = async (db: Db, rootIds: readonly string[]): Promise<MergedText[]> =>
+  rootIds.length === 0
+    ? []
+    : (
+        await rowsForEach(
+          db,
+          rootIds,
+          (rootId) => sql<MergedText>`
+            select merges."rootId", posts.title, substr(posts."contentMarkdown", 1, ${sql.lit(READ)}) as "contentMarkdown"
+            from merges inner join posts on posts."postId" = merges."postId" where merges."rootId" = ${rootId}
+            order by merges."mergedAt" desc limit ${sql.lit(MOST_REASONS)}`,
+        ).execute(db)
+      ).rows
 
 const isOlder = (one: string, other: string) =>
   sql.raw(`(${one}."createdAt", ${one}."voteId") < (${other}."createdAt", ${other}."voteId")`)

@@ -30,7 +30,7 @@ export async function indexPosts(
 
 /** Of what was merged into a post, its index has so many of the newest, and so many characters of each text. */
 const MOST_MERGED = 200
-const READ = 2000
+export const READ = 2000
 
 /**
  * Gives posts the words of what was merged into them, so that whoever looks for a wish in other words finds it. `which` is

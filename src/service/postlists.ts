@@ -26,6 +26,7 @@ import { Post, tagsAmong, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { filterAsked } from './lib/searchquery.js'
 import { viewerOf } from './lib/sessions.js'
+import { reasonsOf, SimilarReason } from './lib/similarreasons.js'
 import { orderFields } from './lib/times.js'
 import { OpenView, viewField, withView } from './lib/views.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
@@ -159,7 +160,10 @@ export const similar = operation({
   input: fields({
     title: Type.String({ description: `Title of the new post; its first ${MAX_TITLE} characters count` }),
   }),
-  output: Type.Object({ posts: Type.Array(Post) }),
+  output: Type.Object({
+    posts: Type.Array(Post),
+    reasons: Type.Array(SimilarReason, { description: 'Why each of them is like it, in the same order' }),
+  }),
   async run(ctx, { title }) {
     const words = searchWords(title.slice(0, MAX_TITLE))
       .filter((word) => word.length >= MIN_LENGTH || /\p{Lo}/u.test(word))
@@ -167,7 +171,7 @@ export const similar = operation({
       .slice(0, MAX_TITLE_WORDS)
     const searches = words.length > 1 ? [words, ...words.map((word) => [word])] : words.map((word) => [word])
     const found = await similarPosts(ctx.db, await filterFrom(ctx, {}), searches, MAX_SIMILAR)
-    return { posts: await postsShown(ctx, found, { votes: false }) }
+    return { posts: await postsShown(ctx, found, { votes: false }), reasons: await reasonsOf(ctx, words, found) }
   },
 })
 

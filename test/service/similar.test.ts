@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
+import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
+import type { SimilarReason } from '../../src/service/lib/similarreasons.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
@@ -42,8 +44,29 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(await like('dark')).toEqual([5, 4, 3, 2, 1].map((number) => `Dark ${number}`))
     const { body } = await site.http('GET /posts/similar?title=csv')
     const listed = (await site.http('POST /posts/get', { body: { query: 'csv', votes: false } })).body.posts
-    expect(body).toEqual({ posts: listed })
+    expect(body).toEqual({ posts: listed, reasons: [{ postId: listed[0].postId, words: ['csv'] }] })
     expect((await site.http('GET /posts/similar')).body.code).toBe('VALIDATION_ERROR')
+  })
+
+  it('say which words they share, and what only merged posts said', async () => {
+    const { site } = await filled(engine)
+    for (const title of ['Autoscroll with the middle button', 'AUTOSCROLL please', 'Export as CSV again']) {
+      const { post } = await site.call(posts.create, { title })
+      await site.call(merges.merge, { ids: [post.postId], into: title.startsWith('Export') ? '2' : '4' })
+    }
+    const reasons = async (title: string) => {
+      const { body } = await site.http(`GET /posts/similar?${new URLSearchParams({ title }).toString()}`)
+      return (body.reasons as SimilarReason[]).map(({ words, merged }) => ({ words, ...(merged && { merged }) }))
+    }
+    expect((await reasons('autoscroll'))[0]).toEqual({ words: [], merged: { posts: 2, words: ['autoscroll'] } })
+    expect((await reasons('Dark autoscrolls button'))[0]).toEqual({ words: ['dark'], merged: { posts: 2, words: ['autoscrolls', 'button'] } }) // prettier-ignore
+    expect(await reasons('evening modes')).toEqual([
+      { words: ['evening', 'modes'] },
+      { words: ['evening'] },
+      { words: ['modes'] },
+      { words: ['modes'] },
+    ])
+    expect(await reasons('nothing')).toEqual([])
   })
 
   it('are none of a private board, but for who may read it', async () => {
