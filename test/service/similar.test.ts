@@ -67,6 +67,10 @@ describe.each(engines)('similar posts on %s', (engine) => {
       { words: ['modes'] },
     ])
     expect(await reasons('nothing')).toEqual([])
+    const { token } = await site.member()
+    const { text } = await site.http('GET //posts/similar?title=dark+autoscroll', { headers: { accept: 'text/html', cookie: `feedbackctl=${token}` } }) // prettier-ignore
+    expect(text).toMatch(/<mark>Dark<\/mark> mode/)
+    expect(text.replaceAll(/[\u2066-\u2069]/g, '')).toContain('2 merged posts said: autoscroll')
   })
 
   it('are none of a private board, but for who may read it', async () => {

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
 import type { Text } from '../../core/markdown/index.js'
+import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
 import type { View } from '../kit/page.js'
@@ -35,7 +36,7 @@ interface PostFormProps {
   /** The post that is edited. Undefined: a new one. */
   slug?: string
   /** Posts like it. Undefined: they are not looked for. */
-  similar?: readonly Post[]
+  similar?: { posts: readonly Post[]; reasons?: readonly SimilarReason[] }
   /** Whether they have been shown, so that the next step writes the post. */
   isChecked?: boolean
   /** Last change of the post when the form was rendered; detects concurrent edits. */
@@ -85,11 +86,11 @@ export function PostForm({
         {...(similar && { data: { similar: view.href('/posts/similar') } })}
       />
       {similar ? (
-        <section id="similar" class="similar" aria-live="polite" hidden={similar.length === 0}>
+        <section id="similar" class="similar" aria-live="polite" hidden={similar.posts.length === 0}>
           <h2>{t('similar.title')}</h2>
           {isChecked ? null : <p class="soft">{t('similar.explained')}</p>}
           <div data-list="">
-            {similar.length > 0 ? <PostList view={view} posts={similar} isShort isInForm /> : null}
+            {similar.posts.length > 0 ? <PostList view={view} {...similar} isShort isInForm /> : null}
           </div>
         </section>
       ) : null}

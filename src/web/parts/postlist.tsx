@@ -1,4 +1,6 @@
 import type { Post } from '../../service/lib/postshapes.js'
+import type { SimilarReason } from '../../service/lib/similarreasons.js'
+import { isolated } from '../kit/bidi.js'
 import type { Mark } from '../../core/search/marks.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import { links } from '../kit/links.js'
@@ -27,6 +29,8 @@ interface ListProps {
   words?: readonly string[]
   /** What a search has found, for each post. */
   found?: readonly Found[]
+  /** Why each post is like a title. */
+  reasons?: readonly SimilarReason[] | undefined
   /** Left out where the whole page is about one board, or one roadmap. */
   without?: 'board' | 'roadmap'
   /** In a narrow column: without the text. */
@@ -36,20 +40,21 @@ interface ListProps {
 }
 
 /** Posts with their votes. */
-export const PostList = ({ view, posts, found, ...how }: ListProps) => (
+export const PostList = ({ view, posts, found, reasons, ...how }: ListProps) => (
   <ol class="posts">
     {posts.map((post, index) => (
-      <PostRow view={view} post={post} found={found?.[index]} {...how} />
+      <PostRow view={view} post={post} found={found?.[index]} reason={reasons?.[index]} {...how} />
     ))}
   </ol>
 )
 
-interface RowProps extends Omit<ListProps, 'posts' | 'found'> {
+interface RowProps extends Omit<ListProps, 'posts' | 'found' | 'reasons'> {
   post: Post
   found: Found | undefined
+  reason: SimilarReason | undefined
 }
 
-function PostRow({ view, post, found, words = [], without, isShort, isInForm }: RowProps) {
+function PostRow({ view, post, found, reason, words = reason?.words ?? [], without, isShort, isInForm }: RowProps) {
   const href = view.href(links.post(post.slug))
   const text = isShort || !post.contentMarkdown ? '' : excerptCached(post.contentMarkdown)
   return (
@@ -67,6 +72,14 @@ function PostRow({ view, post, found, words = [], without, isShort, isInForm }: 
             </bdi>
           </a>
         </h2>
+        {reason?.merged ? (
+          <p class="soft">
+            {view.t('similar.merged', {
+              count: reason.merged.posts,
+              words: isolated(view.words.list(reason.merged.words)),
+            })}
+          </p>
+        ) : null}
         {found?.excerpt ? (
           <p class="excerpt">
             {found.comment ? (

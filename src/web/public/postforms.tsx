@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { parse } from '../../core/fields.js'
 import { unescaped } from '../../core/text.js'
+import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import { titleMissing } from '../../service/lib/posttitles.js'
 import * as service from '../../service/posts.js'
@@ -27,13 +28,16 @@ const placesOf = async (view: View, board = view.form.values.boardId, roadmap = 
  * Posts like one with this title, for those who are signed in. They are help: nobody is kept from writing by the limit of
  * them.
  */
-async function similarTo(view: LiveView, title: string): Promise<readonly Post[] | undefined> {
+async function similarTo(
+  view: LiveView,
+  title: string,
+): Promise<{ posts: readonly Post[]; reasons?: readonly SimilarReason[] } | undefined> {
   if (!view.viewer) return undefined
-  if (title.trim() === '') return []
+  if (title.trim() === '') return { posts: [] }
   try {
-    return (await view.call(service.similar, { title })).posts
+    return await view.call(service.similar, { title })
   } catch (error) {
-    if (error instanceof AppError && error.code === 'RATE_LIMITED') return []
+    if (error instanceof AppError && error.code === 'RATE_LIMITED') return { posts: [] }
     throw error
   }
 }
@@ -73,13 +77,13 @@ export const similar = page({
   cache: 'never',
   isUnlisted: true,
   signedIn: true,
-  load: async (view) => (await view.call(service.similar, { title: view.query.title ?? '' })).posts,
+  load: (view) => view.call(service.similar, { title: view.query.title ?? '' }),
   title: ({ t }) => t('similar.title'),
   show: (view, found) => (
     <>
       <h1>{view.t('similar.title')}</h1>
-      {found.length > 0 ? (
-        <PostList view={view} posts={found} isShort isInForm />
+      {found.posts.length > 0 ? (
+        <PostList view={view} {...found} isShort isInForm />
       ) : (
         <p class="soft">{view.t('similar.none')}</p>
       )}
@@ -114,7 +118,7 @@ export const create = action({
     if (!isUnfinished && form.checked !== undefined) return named(view, form)
     if (isPreview) await admitPreview(view, form)
     const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
-    if (!isUnfinished && !found?.length) return named(view, form)
+    if (!isUnfinished && !found?.posts.length) return named(view, form)
     return {
       title: view.t('post.new'),
       texts: previewOf(view),
