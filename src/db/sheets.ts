@@ -52,6 +52,7 @@ const NO_SHEETS = [
   'sessions',
   'settings',
   'totp',
+  'user_tags',
   'user_uses',
 ] as const
 
@@ -145,6 +146,7 @@ const SHEETS: Readonly<Record<Exclude<(typeof CARRIED)[number], Elsewhere>, Draw
     columns: {
       ...own('u', 'username', 'name', 'email', 'isOwner', 'isVerified', 'isBlocked'),
       roles: names('roles.name', 'roles.id', 'roles_users join roles on roles.id = roles_users.role_id where roles."isSystem" = 0 and roles_users.user_id = u."userId"'), // prettier-ignore
+      tags: names('tag', '"tagFolded"', 'user_tags where user_tags."userId" = u."userId"'),
       ...own('u', 'post_count', 'vote_count', 'language', 'notes', 'createdAt', 'updatedAt', 'userId'),
       usedAt: `nullif(l."usedAt", '${NEVER}')`,
     },

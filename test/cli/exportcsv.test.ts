@@ -43,7 +43,7 @@ describe.each(engines)('export --csv on %s', (engine) => {
     const rows = names.reduce((sum, name) => sum + rowsIn(machine, `sheets/${name}`).length, 0)
     expect(stderr).toContain(`${rows} rows in ${names.length} files`)
     const [ada] = rowsIn(machine, 'sheets/users.csv')
-    expect(ada).toMatchObject({ email: 'ada@example.org', isOwner: '1', post_count: '2' })
+    expect(ada).toMatchObject({ email: 'ada@example.org', isOwner: '1', post_count: '2', tags: 'beta tester, VIP' })
     const by = { 'author.username': ada?.['username'] }
     expect(rowsIn(machine, 'sheets/posts.csv')).toMatchObject([
       { number: '1', title: 'Dark mode', 'board.url': 'ideas', 'roadmap.url': 'planned', tags: 'Mobile, Secret-Tag', votesCount: '1', commentsCount: '1', ...by }, // prettier-ignore
