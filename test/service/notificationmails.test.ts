@@ -5,6 +5,7 @@ import { queueMail } from '../../src/delivery/mail.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
+import * as merges from '../../src/service/merges.js'
 import * as notifications from '../../src/service/notifications.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
@@ -58,6 +59,32 @@ const CASES: Record<string, [(w: NewsSite) => Promise<unknown>, string[]]> = {
   'a post that is deleted before the mail': [
     async (w) => (await w.ship(), await w.tell(), await w.site.call(posts.remove, { id: w.post.postId })),
     [],
+  ],
+  'whose role is lost before the mail about a private board': [
+    async (w) => {
+      const eve = await w.person('eve@example.org', ['board:read'])
+      const zoe = await w.person('zoe@example.org', ['board:read'])
+      for (const one of [eve, zoe]) await w.as(one)(follows.follow, { post_id: w.post.postId })
+      await w.site.call(boards.update, { ...w.board, display: false })
+      await w.ship()
+      await w.tell()
+      await w.site.db.deleteFrom('roles_users').where('user_id', '=', eve.userId).execute()
+    },
+    ['zoe@example.org'],
+  ],
+  'a post that is merged before the mail: once, of both': [
+    async (w) => (await w.ship(), await w.tell(), await w.mergeIt()),
+    BOTH,
+  ],
+  'a post that is merged and taken apart before the mail': [
+    async (w) => {
+      await w.ship()
+      await w.tell()
+      await w.mergeIt()
+      await w.tell()
+      await w.site.call(merges.unmerge, { ids: [w.post.postId] })
+    },
+    BOTH,
   ],
   'who chose the page alone, or nothing': [
     async (w) => (await w.choose(w.ann, { ways: '{"status":"page"}' }), await w.choose(w.bea, { ways: '{"status":"none"}' }), await w.ship()), // prettier-ignore

@@ -6,6 +6,7 @@ import type { MailSettings } from '../../src/mail/transport.js'
 import * as boards from '../../src/service/boards.js'
 import type { Call } from '../../src/service/lib/operation.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
+import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
@@ -66,7 +67,30 @@ export async function newsSite(engine: Engine, siteUrl = 'https://ideas.example.
     site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true, ...more })
   const choose = (one: { userId: string }, choices: Parameters<typeof putNotificationSettings>[2]) =>
     putNotificationSettings(site.db, one.userId, choices)
-  return { site, as, ann, bea, cleo, board, shipped, planned, post, tell, later, write, mails, ship, choose }
+  /** Merges the post into one of the owner. */
+  const mergeIt = async () => {
+    const { post: into } = await site.call(posts.create, { title: 'Night theme', boardId: board.boardId })
+    await site.call(merges.merge, { ids: [post.postId], into: into.postId })
+  }
+  return {
+    site,
+    as,
+    person,
+    mergeIt,
+    ann,
+    bea,
+    cleo,
+    board,
+    shipped,
+    planned,
+    post,
+    tell,
+    later,
+    write,
+    mails,
+    ship,
+    choose,
+  }
 }
 
 export type NewsSite = Awaited<ReturnType<typeof newsSite>>
