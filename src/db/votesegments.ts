@@ -32,10 +32,10 @@ export const domainsOfVoters = (db: Db, postId: string, limit: number): Promise<
 
 /** The roles that they were given. Who has several counts in each. */
 export const rolesOfVoters = (db: Db, postId: string, limit: number): Promise<Counted[]> => {
-  const given = sql`(select roles_users.user_id, roles.id, roles.name from roles_users
-    inner join roles on roles.id = roles_users.role_id and roles."isSystem" = 0) as given`
-  const counted = sql<Counted>`select min(given.name) as key, min(given.name) as name, count(*) as votes
-    from ${voters(postId)} left join ${given} on given.user_id = voters."userId" group by given.id`
+  const given = sql`roles_users cross join roles where roles_users.user_id = voters."userId" and roles.id = roles_users.role_id and roles."isSystem" = 0`
+  const counted = sql<Counted>`select min(roles.name) as key, min(roles.name) as name, count(*) as votes
+    from ${voters(postId)} cross join ${given} group by roles.id
+    union all select null, null, count(*) from ${voters(postId)} where not exists (select 1 from ${given}) having count(*) > 0`
   return read(db, counted, limit)
 }
 
