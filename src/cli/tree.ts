@@ -165,6 +165,7 @@ export const branches: readonly Branch[] = [
     group: PEOPLE,
     load: () => import('./whoami.js'),
   },
+  { name: 'api', summary: 'Send a request of the API', group: OPERATION, load: () => import('./api.js') },
   {
     name: 'serve',
     summary: 'Serve the API and deliver mail',

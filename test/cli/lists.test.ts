@@ -165,6 +165,7 @@ it('every list with pages declares its order, or has one of its own and says so'
     'posts.merged', // the newest merge first
     'views.list', // your own, then those that are shared, by name
     'posts.followers', // those whose accounts are oldest first
+    'events.told', // the same
     'roadmaps.list',
     'tags.list', // by name
   ])

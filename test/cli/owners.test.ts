@@ -133,6 +133,9 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'backup create': { args: 'BACKUP' },
   'backup rehearse': { args: 'BACKUP' },
   'backup prune': { args: '--yes' },
+  'users tag': { args: 'grace@example.org --add customer' },
+  'workspace apply': { args: 'WORKSPACE --yes' },
+  api: { args: 'POST /boards -f name=Bugs -f display=true' },
   doctor: { args: '--offline --fix --yes --report report.json' },
   'db copy': { args: 'DATABASE COPY', code: 5 },
   'secret new': { args: '--yes' },
@@ -214,16 +217,21 @@ describe.runIf(isRoot)('root beside the service of another user', () => {
       POST: stdout.trim(),
       RECORDS: path.join(machine.folder, 'records.jsonl'),
       PICTURE: path.join(machine.folder, 'picture.png'),
+      WORKSPACE: path.join(machine.folder, 'site.yaml'),
       BACKUP: path.join(dataOf(machine), 'backups/one.backup'),
       DATABASE: machine.databaseUrl,
       COPY: `sqlite:${path.join(dataOf(machine), 'copy.db')}`,
     }
     writeFileSync(names.PICTURE, PNG)
+    writeFileSync(names.WORKSPACE, 'format: feedbackctl-workspace/1\nblockedDomains: [spam.example]\n')
     writeFileSync(names.RECORDS, '{"type":"post","sourceId":"1","title":"New"}\n')
     const wrong: unknown[] = []
     for (const [command, { args, code = 0, stdin = '' }] of Object.entries(WRITES)) {
       const line = `${command} ${args}`
-        .replaceAll(/POST|BACKUP|DATABASE|COPY|RECORDS|PICTURE/g, (name) => names[name as keyof typeof names])
+        .replaceAll(
+          /\b(?:POST|BACKUP|DATABASE|COPY|RECORDS|PICTURE|WORKSPACE)\b(?! \/)/g,
+          (name) => names[name as keyof typeof names],
+        )
         .trim()
       const done = await machine.run(line, { stdin })
       if (done.code !== code || unusable(machine).length > 0)
