@@ -67,7 +67,7 @@ describe.each(engines)('segments of voters on %s', (engine) => {
     const page = async (token: string) =>
       (await site.http(`GET //dashboard/posts/${post.slug}`, { headers: { accept: 'text/html', cookie: `feedbackctl=${token}` } })).text // prettier-ignore
     expect(await page(reader)).toMatch(
-      /Who voted.*Domain.*acme\.example.*>2<.*Role.*No role.*Support.*Tag.*No tag.*Beta/s,
+      /Votes by group.*Domain.*acme\.example.*>2<.*Role.*No role.*Support.*Tag.*No tag.*Beta/s,
     )
     const team = (await site.member(['dashboard:read'])).token
     expect(await page(team)).not.toContain('acme.example')

@@ -88,7 +88,7 @@ describe.each(engines)('the tags of the dashboard on %s', (engine) => {
     expect([await tagsOf(one.number), await tagsOf(other.number)]).toEqual([['Enterprise', 'Mobile'], ['Mobile']])
 
     const hidden = await get(site, `${HOME}/enterprise/merge`, team)
-    expect(plain(hidden.text)).toContain('There is no tag yet that it could be merged into.')
+    expect(plain(hidden.text)).toContain('There is no other tag yet that this one can be merged into.')
     const refused = await send(site, `${HOME}/${secret.tagId}/merge`, team, { into: 'mobile' })
     expect([refused.status, plain(refused.text).includes('everybody would see which posts had it')]).toEqual([
       409,
