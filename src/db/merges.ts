@@ -34,7 +34,11 @@ interface MergedText {
 }
 
 /** What was merged into these posts: of each the newest, and of a text as much as the search knows. */
-export const textsMergedInto = async (db: Db, rootIds: readonly string[]): Promise<MergedText[]> =>
+export const textsMergedInto = async (
+  db: Db,
+  rootIds: readonly string[],
+  { hidden }: { hidden: boolean },
+): Promise<MergedText[]> =>
   rootIds.length === 0
     ? []
     : (
@@ -43,8 +47,10 @@ export const textsMergedInto = async (db: Db, rootIds: readonly string[]): Promi
           rootIds,
           (rootId) => sql<MergedText>`
             select merges."rootId", posts.title, substr(posts."contentMarkdown", 1, ${sql.lit(READ)}) as "contentMarkdown"
-            from merges inner join posts on posts."postId" = merges."postId" where merges."rootId" = ${rootId}
-            order by merges."mergedAt" desc limit ${sql.lit(MOST_REASONS)}`,
+            from merges inner join posts on posts."postId" = merges."postId"
+            left join boards on boards."boardId" = posts."boardId" where merges."rootId" = ${rootId}
+              and (coalesce(boards.display, 1) = 1 or ${sql.lit(hidden ? 1 : 0)} = 1)
+            order by merges."mergedAt" desc, merges."postId" limit ${sql.lit(MOST_REASONS)}`,
         ).execute(db)
       ).rows
 

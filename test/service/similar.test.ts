@@ -59,6 +59,13 @@ describe.each(engines)('similar posts on %s', (engine) => {
       return (body.reasons as SimilarReason[]).map(({ words, merged }) => ({ words, ...(merged && { merged }) }))
     }
     expect((await reasons('autoscroll'))[0]).toEqual({ words: [], merged: { posts: 2, words: ['autoscroll'] } })
+    const secret = (await site.call(boards.create, { name: 'Lab', display: false })).board
+    const { post: inside } = await site.call(posts.create, { title: 'Zanzibar', boardId: secret.boardId })
+    const { post: open } = await site.call(posts.create, { title: 'Dark beach', boardId: secret.boardId })
+    await site.call(merges.merge, { ids: [inside.postId], into: open.postId })
+    await site.call(posts.update, { id: open.postId, boardId: null, partial: true })
+    expect((await reasons('beach zanzibar'))[0]).toEqual({ words: ['beach'] })
+    await site.call(posts.remove, { id: open.postId })
     expect((await reasons('Dark autoscrolls button'))[0]).toEqual({ words: ['dark'], merged: { posts: 2, words: ['autoscrolls', 'button'] } }) // prettier-ignore
     expect(await reasons('evening modes')).toEqual([
       { words: ['evening', 'modes'] },

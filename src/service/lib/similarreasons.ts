@@ -3,6 +3,7 @@ import { stemOf } from '../../core/search/stem.js'
 import { indexWords } from '../../core/words.js'
 import { MOST_REASONS, textsMergedInto } from '../../db/merges.js'
 import type { PostView } from '../../db/posts/row.js'
+import { can } from './access.js'
 import type { CachedContext } from './context.js'
 
 export const SimilarReason = Type.Object({
@@ -37,13 +38,16 @@ const textOf = ({ title, contentMarkdown }: { title: string; contentMarkdown: st
 
 /** Why each of these posts is like a title of these words. */
 export async function reasonsOf(
-  { db }: CachedContext,
+  { db, actor }: Pick<CachedContext, 'db' | 'actor'>,
   words: readonly string[],
   posts: readonly PostView[],
 ): Promise<SimilarReason[]> {
   const own = posts.map((post) => words.filter(finder(textOf(post))))
   const asked = posts.filter((_, at) => own[at]?.length !== words.length).map(({ postId }) => postId)
-  const merged = (await textsMergedInto(db, asked)).map((row) => ({ rootId: row.rootId, has: finder(textOf(row)) }))
+  const merged = (await textsMergedInto(db, asked, { hidden: can(actor, 'board:read') })).map((row) => ({
+    rootId: row.rootId,
+    has: finder(textOf(row)),
+  }))
   return posts.map(({ postId }, at) => {
     const has = own[at] ?? []
     const lacking = words.filter((word) => !has.includes(word))
