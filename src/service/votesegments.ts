@@ -2,6 +2,7 @@ import * as Type from 'typebox'
 import { countVoters, domainsOfVoters, MOST_VOTERS, rolesOfVoters, tagsOfVoters, type Counted } from '../db/votesegments.js' // prettier-ignore
 import { operation } from './lib/operation.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
+import { seesVoters } from './lib/voters.js'
 import { visiblePost } from './lib/whichpost.js'
 
 const SEGMENTS = ['domain', 'role', 'tag'] as const
@@ -39,7 +40,9 @@ export const segments = operation({
     ),
   }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run({ db }, { limit }, { postId, votesCount, importedVotes }) {
+  async run({ db, actor }, { limit }, post) {
+    const { postId, votesCount, importedVotes } = post
+    if (!seesVoters(actor, post)) return { segments: [], voters: 0 }
     const shown = (by: Segment['by'], rows: readonly Counted[]): Segment[] =>
       rows.map(({ name, votes }) => ({ by, name: by === 'domain' && name === NO_ADDRESS ? null : name, votes }))
     return {
