@@ -83,7 +83,7 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
       <AnswerTitle view={view}>{title}</AnswerTitle>
       {form.decision === 'delete' ? null : (
         <ul>
-          {(await changesOf(view, form)).map((text) => (
+          {(await changesOf(view, view.path.endsWith('/posts/tag'), form)).map((text) => (
             <li>
               <bdi>{text}</bdi>
             </li>
@@ -113,7 +113,11 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
 }
 
 /** What the posts become, in words. */
-async function changesOf(view: LiveView, { decision, roadmapId, boardId, ...form }: Fields): Promise<string[]> {
+async function changesOf(
+  view: LiveView,
+  isTagging: boolean,
+  { decision, roadmapId, boardId, ...form }: Fields,
+): Promise<string[]> {
   const { t } = view
   if (decision) return [t(decision === 'spam' ? 'posts.spam' : 'posts.keep')]
   const nameOf = (rows: readonly { url: string; name: string }[], url: string, none?: Key) =>
@@ -122,7 +126,7 @@ async function changesOf(view: LiveView, { decision, roadmapId, boardId, ...form
     ...listed(form.add).map((url) => [url, 'posts.addTag'] as const),
     ...listed(form.remove).map((url) => [url, 'posts.removeTag'] as const),
   ]
-  if (tagged.length > 0) {
+  if (isTagging) {
     const { rows } = await tagsOffered(view)
     return tagged.map(([url, key]) => view.words.labelled(t(key), nameOf(rows, url)))
   }
