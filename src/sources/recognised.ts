@@ -68,6 +68,7 @@ const unknown = (shown: string, why: string): AppError =>
 async function headOf(file: string): Promise<Buffer> {
   const handle = await open(file)
   try {
+    if (!(await handle.stat()).isFile()) throw unknown(file, 'it is no file, and can be read once only')
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD), 0, HEAD, 0)
     return buffer.subarray(0, bytesRead)
   } finally {

@@ -54,7 +54,7 @@ function groupingOf<Out, Row>(leaf: Command, { view, shape }: Kind<Out, Row>): K
   const { by, everyPage } = leaf.opts<{ by?: string; everyPage?: boolean }>()
   if (by === undefined || !view.by) return undefined
   const words = Object.keys(view.by)
-  const found = view.by[by]
+  const found = Object.hasOwn(view.by, by) ? view.by[by] : undefined
   if (!found) throw new AppError('USAGE', `--by must be ${words.join(' or ')}; ${JSON.stringify(by)} is not.`)
   const kind = kindOf(found.op as Kind<unknown, unknown>['op'], found.view as View<Values, unknown, unknown>)
   const taken = kind.shape.fields.map(({ name }) => name)
