@@ -46,12 +46,15 @@ export function register(group: Command, cli: Cli): void {
     .description('Write settings, boards, roadmaps, tags, roles and blocked domains as a file')
     .action(async (_: unknown, command: Command) => {
       const flags = command.optsWithGlobals<OutputFlags>()
+      const format = flags.json ? 'json' : (flags.output ?? 'yaml')
+      if (!['json', 'yaml'].includes(format) || flags.quiet || flags.fields !== undefined)
+        throw new AppError('USAGE', 'A workspace is YAML, or JSON with --json. Leave other formats and --fields out.')
       const { FORMAT } = await import('./workspacefile.js')
       const { siteNow } = await import('./workspacesite.js')
       const { settings, lists, blockedDomains } = await siteNow(await cli.connect())
       const entries = Object.entries(lists).map(([name, rows]) => [name, rows.map(({ entry }) => entry)])
       const body = { format: FORMAT, settings, ...Object.fromEntries(entries), blockedDomains }
-      await print(cli.terminal, { ...flags, output: flags.json ? 'json' : (flags.output ?? 'yaml') }, { body, rows: [], columns, id: () => '', single: false }) // prettier-ignore
+      await print(cli.terminal, { ...flags, output: format }, { body, rows: [], columns, id: () => '', single: false }) // prettier-ignore
     })
   explain(group.command('plan'), {
     examples: ['workspace plan site.yaml', 'workspace plan site.yaml --json'],
@@ -72,7 +75,7 @@ export function register(group: Command, cli: Cli): void {
     local: true,
     examples: ['workspace apply site.yaml', 'workspace apply site.yaml --yes'],
     notes: [
-      'Makes the changes that "workspace plan" shows, all or none. It refuses to delete what posts or people have, unless --delete-used is given: the posts stay, without it. Applied twice, a file changes nothing.',
+      'Makes the changes that "workspace plan" shows, all or none. It refuses to delete what is private, and what posts or people have, unless --delete-used is given: the posts stay, without it. Applied twice, a file changes nothing.',
     ],
   })
     .description('Make the site as a file says, in one transaction')
@@ -87,7 +90,7 @@ async function apply(cli: Cli, file: string, flags: Flags): Promise<void> {
   const { terminal } = cli
   const { assertLocal } = await import('./lib/connection/session.js')
   assertLocal(await cli.config(), 'workspace apply')
-  const { assertUnused, planOf } = await import('./workspaceplan.js')
+  const { assertUnused, changedMeanwhile, planOf } = await import('./workspaceplan.js')
   const wanted = await read(terminal, file)
   const checked = (steps: readonly Step[]) => {
     if (!flags.deleteUsed) assertUnused(steps, '--delete-used')
@@ -104,8 +107,8 @@ async function apply(cli: Cli, file: string, flags: Flags): Promise<void> {
   }
   const done = await cli.together({ looks: true }, async (call) => {
     const steps = await planOf(call, wanted)
-    if (JSON.stringify(steps) !== JSON.stringify(planned))
-      throw new AppError('CONTENT_CHANGED', 'The site changed meanwhile, and the plan with it. Nothing was changed. Run the command again.') // prettier-ignore
+    if (JSON.stringify(steps) !== JSON.stringify(planned)) throw changedMeanwhile()
+    checked(steps)
     for (const each of steps) await run(call, each)
     assertMade(await planOf(call, wanted), file)
     return steps

@@ -1,4 +1,4 @@
-import { parseDocument } from 'yaml'
+import { parseDocument, visit } from 'yaml'
 import { AppError } from '../core/errors.js'
 
 /** The first line of a workspace file. It changes where an older program would read something wrong. */
@@ -49,9 +49,19 @@ export const LIST_NAMES = Object.keys(LISTS) as ListName[]
 /** Reads YAML, or JSON. Throws USAGE with the place of the first mistake. */
 export function workspaceIn(text: string, shown: string): Workspace {
   const wrong = (why: string) => new AppError('USAGE', `${shown} ${why}. Nothing was changed.`)
-  const document = parseDocument(text)
+  const document = parseDocument(text, { uniqueKeys: false }) // its own check takes minutes for a map of 60,000 keys
   const [error] = document.errors
   if (error) throw wrong(`is not YAML: ${error.message.split('\n')[0]?.replace(/[.:]$/, '')}`)
+  visit(document, {
+    Map(_, { items }) {
+      const seen = new Set<string>()
+      for (const { key } of items) {
+        const name = String(key)
+        if (seen.has(name)) throw wrong(`has ${JSON.stringify(name.slice(0, 100))} twice in one place`)
+        seen.add(name)
+      }
+    },
+  })
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 100 })
@@ -101,6 +111,8 @@ function entriesIn(value: unknown, list: ListName, wrong: (why: string) => AppEr
     const entry = entryIn(each, fields, `${list}[${at}]`, wrong)
     const id = entry[key]
     if (typeof id !== 'string' || id === '') throw wrong(`has no ${key} in ${list}[${at}]`)
+    if (list === 'roles' && id.trim() === '@everyone')
+      throw wrong('has the role @everyone, which every site has. Change it with "roles update"')
     if (seen.has(id)) throw wrong(`has ${JSON.stringify(id)} twice in ${list}`)
     seen.add(id)
     return entry

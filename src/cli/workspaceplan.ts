@@ -34,6 +34,8 @@ export interface Step {
   /** Posts and people that have what is changed; null where that cannot be. */
   posts: number | null
   people: number | null
+  /** Whether it is private: what belonged to it may be public without it, also posts that no count has, as merged ones. */
+  isPrivate?: boolean
 }
 
 type Runs = Step & {
@@ -48,33 +50,44 @@ export async function planOf(call: Call, wanted: Workspace): Promise<Runs[]> {
   const steps: Runs[] = []
   const fields = changedIn(wanted.settings ?? {}, site.settings)
   if (fields.length > 0) steps.push({ ...step('update', 'settings', '', fields), run: (own) => own(settings.update, inputOf(fields)) }) // prettier-ignore
-  for (const list of LIST_NAMES) steps.push(...(await changesIn(list, wanted[list], site)))
+  for (const list of LIST_NAMES) steps.push(...(await changesIn(call, list, wanted[list], site)))
   const domains = wanted.blockedDomains?.map((domain) => domain.trim().toLowerCase()) ?? site.blockedDomains
   const [before, after] = [site.blockedDomains.toSorted(), [...new Set(domains)].toSorted()]
-  if (before.join(' ') !== after.join(' '))
+  if (before.join('\n') !== after.join('\n'))
     steps.push({
       ...step('update', 'blocked domains', '', [{ field: 'domains', before, after }]),
       run: (own) => own(settings.setBlockedDomains, { domains: after }),
     })
-  for (const list of LIST_NAMES) steps.push(...(await deletionsIn(list, wanted[list], site.lists[list])))
+  for (const list of LIST_NAMES) steps.push(...(await deletionsIn(call, list, wanted[list], site.lists[list])))
   return [...steps, ...movesIn(wanted.roadmaps, site.lists.roadmaps)]
 }
 
-/** Throws USAGE where a plan deletes what posts or people have. */
+/** Throws USAGE where a plan deletes what posts or people have, or what hides them. */
 export function assertUnused(steps: readonly Step[], flag: string): void {
-  const used = steps.filter((each) => each.change === 'delete' && (each.posts ?? 0) + (each.people ?? 0) > 0)
+  const used = steps.filter(
+    (each) => each.change === 'delete' && ((each.posts ?? 0) + (each.people ?? 0) > 0 || each.isPrivate),
+  )
   const [first] = used
   if (!first) return
   const what = used.map((each) => `${each.noun} "${each.name}" (${hasOf(each)})`).join(', ')
   throw new AppError('USAGE', `The file leaves out what is in use, and would delete it: ${what}. Add it to the file, or give ${flag}. Nothing was changed.`) // prettier-ignore
 }
 
-const hasOf = ({ posts, people }: Step): string =>
-  [...(posts ? [counted(posts, 'post')] : []), ...(people ? [counted(people, 'user')] : [])].join(', ')
+const hasOf = ({ posts, people, isPrivate }: Step): string =>
+  [
+    ...(isPrivate ? ['private'] : []),
+    ...(posts ? [counted(posts, 'post')] : []),
+    ...(people ? [counted(people, 'user')] : []),
+  ].join(', ')
 
 const step = (change: Step['change'], noun: string, name: string, fields: FieldChange[] = []) => ({ change, noun, name, fields, posts: null, people: null, isAlone: true }) // prettier-ignore
 
-async function changesIn(list: ListName, wanted: readonly Entry[] | undefined, site: Site): Promise<Runs[]> {
+async function changesIn(
+  call: Call,
+  list: ListName,
+  wanted: readonly Entry[] | undefined,
+  site: Site,
+): Promise<Runs[]> {
   const { noun, id, create, update } = OPERATIONS[list]
   const steps: Runs[] = []
   for (const entry of wanted ?? []) {
@@ -87,7 +100,7 @@ async function changesIn(list: ListName, wanted: readonly Entry[] | undefined, s
       steps.push({ ...step('create', noun, name, fields), run })
     } else if (fields.length > 0) {
       const input = { [id]: there.id, partial: true, ...inputOf(fields) }
-      steps.push({ ...step('update', noun, name, fields), ...(await touched(there)), run: (own) => own(update as AnyOperation, input) }) // prettier-ignore
+      steps.push({ ...step('update', noun, name, fields), ...(await touched(call, there)), run: (own) => own(update as AnyOperation, input) }) // prettier-ignore
     }
   }
   return steps
@@ -102,6 +115,7 @@ function assertKept(list: ListName, name: string, answer: unknown): void {
 }
 
 async function deletionsIn(
+  call: Call,
   list: ListName,
   wanted: readonly Entry[] | undefined,
   there: readonly Present[],
@@ -110,14 +124,24 @@ async function deletionsIn(
   const kept = new Set(wanted?.map((entry) => keyOf(list, entry)))
   const steps: Runs[] = []
   for (const each of wanted ? there : [])
-    if (!kept.has(keyOf(list, each.entry)))
+    if (!kept.has(keyOf(list, each.entry))) {
+      const posts = each.posts(call)
       steps.push({
         ...step('delete', noun, keyOf(list, each.entry)),
-        ...(await touched(each)),
-        run: (own) => own(remove as AnyOperation, { [id]: each.id }),
+        ...(await touched(call, each)),
+        isPrivate: each.entry.display === false,
+        run: async (own) => {
+          // Somebody may have given it to a post meanwhile
+          if ((await each.posts(own)) !== (await posts)) throw changedMeanwhile()
+          return own(remove as AnyOperation, { [id]: each.id })
+        },
       })
+    }
   return steps
 }
+
+export const changedMeanwhile = () =>
+  new AppError('USAGE', 'The site changed meanwhile, and the plan with it. Nothing was changed. Run the command again.')
 
 /** Roadmaps are shown in the order of the file. Those that are new come last until then. */
 function movesIn(wanted: readonly Entry[] | undefined, there: readonly Present[]): Runs[] {
@@ -137,7 +161,7 @@ function movesIn(wanted: readonly Entry[] | undefined, there: readonly Present[]
   return [{ ...step('move', 'roadmaps', '', [{ field: 'order', before, after: order }]), isAlone: false, run }]
 }
 
-const touched = async ({ posts, people }: Present) => ({ posts: (await posts()) ?? null, people: people ?? null })
+const touched = async (call: Call, { posts, people }: Present) => ({ posts: (await posts(call)) ?? null, people: people ?? null }) // prettier-ignore
 
 const keyOf = (list: ListName, entry: Entry): string => String(entry[LISTS[list].key]).trim()
 
@@ -157,7 +181,9 @@ function stored(field: string, value: Value): Value {
     const digits = text.replace(/^#/, '').toLowerCase()
     return digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits
   }
-  const time = field === 'announcementUntil' ? Date.parse(text) : Number.NaN
+  // A time without a zone is another on each machine: the operation refuses it
+  const isWhole = field === 'announcementUntil' && /T.*(Z|[+-]\d\d:\d\d)$/i.test(text)
+  const time = isWhole ? Date.parse(text) : Number.NaN
   return Number.isNaN(time) ? text : new Date(time).toISOString()
 }
 

@@ -4,6 +4,7 @@ import * as boards from '../service/boards.js'
 import { everyPage } from '../service/lib/everypage.js'
 import type { Call } from '../service/lib/operation.js'
 import * as posts from '../service/postlists.js'
+import * as profile from '../service/profile.js'
 import * as roadmaps from '../service/roadmaps.js'
 import * as roles from '../service/roles.js'
 import * as settings from '../service/settings.js'
@@ -15,7 +16,7 @@ export interface Present {
   id: string
   entry: Entry
   /** Posts that have it, and people; undefined where none can. */
-  posts(this: void): Promise<number | undefined>
+  posts(this: void, call: Call): Promise<number | undefined>
   people?: number
 }
 
@@ -29,13 +30,14 @@ const BOTH = ['public', 'private']
 
 /** What a workspace file can say, as it is on the site. */
 export async function siteNow(call: Call): Promise<Site> {
+  await assertReadsAll(call)
   const found = {
     boards: await all(call, boards.list, { visibility: BOTH, created: 'asc' }, ({ boards: rows }) => rows),
     roadmaps: await all(call, roadmaps.list, { visibility: BOTH }, ({ roadmaps: rows }) => rows),
     tags: await all(call, tags.list, { visibility: BOTH }, ({ tags: rows }) => rows),
     roles: await all(call, roles.list, {}, ({ roles: rows }) => rows),
   }
-  const postsOn = async (id: string) => (await call(posts.list, { roadmapId: id, limit: 1 })).total_count
+  const postsOn = async (own: Call, id: string) => (await own(posts.list, { roadmapId: id, limit: 1 })).total_count
   const held = found.roles.filter(({ isSystem }) => !isSystem)
   const ofRoles: Present[] = []
   for (const role of held) {
@@ -48,13 +50,21 @@ export async function siteNow(call: Call): Promise<Site> {
   return {
     settings: fieldsOf(SETTINGS, row),
     lists: {
-      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', each), posts: async () => Number(each.post_count) })), // prettier-ignore
-      roadmaps: found.roadmaps.map((each) => ({ id: each.id, entry: picked('roadmaps', each), posts: () => postsOn(each.id) })), // prettier-ignore
-      tags: found.tags.map((each) => ({ id: each.tagId, entry: picked('tags', each), posts: async () => each.post_count })), // prettier-ignore
+      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', each), posts: async (own: Call) => Number((await own(boards.show, { url: each.url })).board.post_count) })), // prettier-ignore
+      roadmaps: found.roadmaps.map((each) => ({ id: each.id, entry: picked('roadmaps', each), posts: (own: Call) => postsOn(own, each.id) })), // prettier-ignore
+      tags: found.tags.map((each) => ({ id: each.tagId, entry: picked('tags', each), posts: async (own: Call) => (await own(tags.show, { url: each.tagId })).tag.post_count })), // prettier-ignore
       roles: ofRoles,
     },
     blockedDomains: (await call(settings.blockedDomains, {})).domains,
   }
+}
+
+/** What the caller does not see would be missing in the file, and be deleted by it. */
+async function assertReadsAll(call: Call): Promise<void> {
+  const { permissions: held } = await call(profile.permissions, {})
+  const lacking = ['board:read', 'roadmap:read', 'dashboard:read'].filter((each) => !held.includes(each))
+  if (lacking.length > 0)
+    throw new AppError('NOT_ENOUGH_PERMISSION', `A workspace has private boards, roadmaps and tags too, for which you lack ${lacking.join(', ')}.`) // prettier-ignore
 }
 
 const none = async () => undefined

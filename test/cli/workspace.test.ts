@@ -70,10 +70,12 @@ describe.each(engines)('a workspace on %s', (engine) => {
       ['move', 'roadmaps', '', null, null],
     ]
     expect(await planned()).toEqual(plan)
-    expect((await machine.run('workspace apply site.yaml --dry-run')).stderr).toBe('Would make 8 changes. Nothing was changed.\n') // prettier-ignore
-    expect(await machine.run('workspace apply site.yaml')).toMatchObject({ code: 5, stderr: expect.stringContaining('--yes') }) // prettier-ignore
+    const isPrivate = await machine.run('workspace apply site.yaml --dry-run')
+    expect(isPrivate).toMatchObject({ code: 2, stderr: expect.stringContaining('board "bugs" (private)') })
+    expect((await machine.run('workspace apply site.yaml --dry-run --delete-used')).stderr).toBe('Would make 8 changes. Nothing was changed.\n') // prettier-ignore
+    expect(await machine.run('workspace apply site.yaml --delete-used')).toMatchObject({ code: 5, stderr: expect.stringContaining('--yes') }) // prettier-ignore
     expect(await exported()).toBe(before)
-    const applied = await machine.run('workspace apply site.yaml --yes --json')
+    const applied = await machine.run('workspace apply site.yaml --yes --json --delete-used')
     expect([applied.code, JSON.parse(applied.stdout).changes.map(({ change, noun, name, posts, people }: Record<string, unknown>) => [change, noun, name, posts, people])]).toEqual([0, plan]) // prettier-ignore
     expect(await planned()).toEqual([])
     expect(await exported()).toMatch(/title: Moon\n[^]*url: ideas\n {4}name: Wishes\n[^]*url: done\n[^]*url: planned\n[^]*Interface\n[^]*other.example/) // prettier-ignore
@@ -87,12 +89,33 @@ describe.each(engines)('a workspace on %s', (engine) => {
     write('format: feedbackctl-workspace/1\nboards: []\nroadmaps: []\ntags: []\nroles: []\n')
     for (const args of ['apply site.yaml --yes', 'apply site.yaml --dry-run']) {
       const { code, stderr } = await machine.run(`workspace ${args}`)
-      expect([code, stderr]).toEqual([2, expect.stringContaining('board "ideas" (1 post), roadmap "done" (1 post), tag "ui" (1 post), role "helpers" (1 user)')]) // prettier-ignore
+      expect([code, stderr]).toEqual([2, expect.stringContaining('board "ideas" (1 post), board "bugs" (private), roadmap "done" (1 post), tag "ui" (1 post), role "helpers" (1 user)')]) // prettier-ignore
     }
     expect(await exported()).toBe(before)
     await done('workspace apply site.yaml --yes --delete-used')
     expect(await exported()).toMatch(/title: Moonbase\n[^]*boards: \[\]\nroadmaps: \[\]\ntags: \[\]\nroles: \[\]\nblockedDomains:\n/) // prettier-ignore
     expect((await machine.run('posts list -o name')).stdout).toContain('dark-mode')
+  })
+
+  it('is refused where the file would hide what the caller does not see, or is none', async () => {
+    const { machine, write } = await makeWorld(engine)
+    for (const flags of ['-o csv', '-q', '--fields title'])
+      expect(await machine.run(`workspace export ${flags}`)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('YAML') }) // prettier-ignore
+    const refused: [string, string][] = [
+      ['roles: [{name: "@everyone"}]', '@everyone'],
+      ['settings: {title: A, title: B}', '"title" twice'],
+      ['settings: {announcement: Hi, announcementUntil: "2099-07-01 10:00"}', 'announcementUntil'],
+    ]
+    for (const [text, words] of refused) {
+      write(`format: feedbackctl-workspace/1\n${text}\n`)
+      const { code, stderr } = await machine.run('workspace plan site.yaml')
+      expect([text, code, stderr]).toEqual([text, expect.toBeOneOf([2, 3]), expect.stringContaining(words)])
+    }
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    await machine.run('users create eve@example.org --password-stdin', { stdin: 'a good password' })
+    await machine.run(`login --server ${url} --email eve@example.org --password-stdin`, { stdin: 'a good password' })
+    expect(await machine.run(`workspace export --server ${url}`)).toMatchObject({ stdout: '', stderr: expect.stringContaining('board:read') }) // prettier-ignore
   })
 
   it('is all of a file or nothing, and an error says where', async () => {
