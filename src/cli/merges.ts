@@ -28,6 +28,7 @@ export function register(group: Command, cli: Cli): void {
         'posts merge 12 --into 7 --dry-run',
         'posts merge 12 15 --into 7',
         'posts search scroll -q | feedbackctl posts merge - --into 7',
+        'posts merge --plan plan.txt --dry-run',
       ],
       input: {
         joined: 'ids',
@@ -36,9 +37,14 @@ export function register(group: Command, cli: Cli): void {
           quiet: {
             ...QUIET,
             description:
-              'Tell who followed the merged posts (default for one post, not for several); --no-tell or --quiet tells nobody',
+              'Tell who followed the merged posts (default for one post, not for several or a plan); --no-tell or --quiet tells nobody',
           },
         },
+      },
+      file: {
+        flag: 'plan',
+        description: 'merge as this file says, a line such as "12 -> 7" for each post (- for stdin)',
+        run: async (run) => (await import('./mergefile.js')).mergePlanned(run),
       },
       foretells: foretoldOf,
       done: (answer) => `Merged ${saidOfMany(answer, 'posts', 'post')}`,

@@ -14,6 +14,7 @@ import * as posts from '../service/posts.js'
 import { postTitled, uploadAll } from '../service/postupload.js'
 import { profile } from '../service/profile.js'
 import { reported, type Reported } from '../service/reports.js'
+import { register as registerDuplicates } from './duplicates.js'
 import { register as registerFollows } from './follows.js'
 import { register as registerMentions } from './mentions.js'
 import { register as registerMerges } from './merges.js'
@@ -145,6 +146,7 @@ export function register(group: Command, cli: Cli): void {
     cli,
   )
   registerSimilar(group, cli)
+  registerDuplicates(group, cli)
   command(
     group,
     history,

@@ -7,6 +7,7 @@ import * as boardfollows from './boardfollows.js'
 import * as boards from './boards.js'
 import * as answers from './answers.js'
 import * as comments from './comments.js'
+import { duplicates } from './duplicates.js'
 import * as events from './events.js'
 import * as follows from './follows.js'
 import * as mentions from './mentions.js'
@@ -123,6 +124,7 @@ export const operations = [
   posts.show,
   posts.search,
   posts.similar,
+  duplicates,
   search.find,
   postfacets.facets,
   posthistory.history,

@@ -471,7 +471,8 @@ function inputsOf({ input: { properties } }: AnyOperation): Record<string, strin
       { query: 'ide', ...('visibility' in properties && { visibility: 'public' }) },
       { query: 'ide', ...('page' in properties && { page: '2', limit: '1' }) },
     )
-  if ('all' in properties) inputs.push({ all: 'true' }, { all: 'true', since: '2026-01-01', page: '2', limit: '1' })
+  if ('all' in properties)
+    inputs.push({ all: 'true' }, ...('page' in properties ? [{ all: 'true', since: '2026-01-01', page: '2', limit: '1' }] : [])) // prettier-ignore
   if ('post_id' in properties && 'query' in properties) inputs.push({ post_id: '1' }, { post_id: '1', query: 'x' })
   if ('authorId' in properties) inputs.push({ authorId: 'ada@example.org' })
   if ('authorId' in properties && 'visibility' in properties)

@@ -137,6 +137,7 @@ export const table: Record<string, Row> = {
   'posts.download': { needs: 'public', input: () => ({ format: 'jsonl' }) },
   'posts.facets': { needs: 'public' },
   'search.find': { needs: 'public', input: () => ({ query: 'secret' }) },
+  'posts.duplicates': { needs: 'post:update' },
   'posts.similar': { needs: 'public', input: () => ({ title: 'A secret' }) },
   'posts.create': { needs: 'post:create', input: () => ({ title: 'New' }) },
   'posts.upload': { needs: 'post:create', rows: '{"title":"New"}\n' },

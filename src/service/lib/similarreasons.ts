@@ -6,19 +6,18 @@ import type { PostView } from '../../db/posts/row.js'
 import { can } from './access.js'
 import type { CachedContext } from './context.js'
 
+/** What was merged into a post says words that the post itself does not have. */
+export const mergedReason = (description: string, posts: string) =>
+  Type.Optional(
+    Type.Object({ posts: Type.Integer({ description: posts }), words: Type.Array(Type.String()) }, { description }),
+  )
+
 export const SimilarReason = Type.Object({
   postId: Type.String({ format: 'uuid' }),
   words: Type.Array(Type.String(), { description: 'Words of the title that the post has, or forms of them' }),
-  merged: Type.Optional(
-    Type.Object(
-      {
-        posts: Type.Integer({
-          description: `Posts merged into it that have such a word, of the ${MOST_REASONS} merged last`,
-        }),
-        words: Type.Array(Type.String()),
-      },
-      { description: 'Words that only what was merged into it has; absent if there are none' },
-    ),
+  merged: mergedReason(
+    'Words that only what was merged into it has; absent if there are none',
+    `Posts merged into it that have such a word, of the ${MOST_REASONS} merged last`,
   ),
 })
 export type SimilarReason = Type.Static<typeof SimilarReason>

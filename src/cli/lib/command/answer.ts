@@ -26,6 +26,8 @@ export async function show<Out, Row>(invocation: Invocation<Out, Row>, answered:
   if (view.exit) process.exitCode = view.exit(answer)
   if (!saysDone(invocation)) return
   if (verdict) return tell(cli.terminal, printableLines(verdict.said))
+  const note = view.note?.(answer)
+  if (note !== undefined) tell(cli.terminal, note)
   const empty = emptyOf(invocation, input)
   if (shape.list !== undefined) {
     const numbered = shape.fields.some(({ name }) => name === 'page')

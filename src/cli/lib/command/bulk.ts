@@ -15,7 +15,8 @@ interface Changed {
   undo: { undo_id: string } | null
 }
 
-const columns: Column<Outcome>[] = [
+/** What became of one of many things. */
+export const outcomeColumns: Column<Outcome>[] = [
   { head: 'NUMBER', text: ({ number }) => String(number ?? ''), shown: ({ number, given }) => (number === null ? given : `#${number}`), drop: 0, whole: true }, // prettier-ignore
   { head: 'TITLE', text: ({ title }) => title ?? '', drop: 1 },
   {
@@ -33,7 +34,7 @@ const columns: Column<Outcome>[] = [
 /** How a command shows the answer of a change of many things, and the exit code where some of them failed. */
 export const bulkView = {
   output: {
-    columns,
+    columns: outcomeColumns,
     id: ({ id, given }: Outcome) => id ?? given,
     rows: ({ outcomes }: Changed) => outcomes,
     list: true,

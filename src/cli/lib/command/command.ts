@@ -30,6 +30,8 @@ export function command<In, Out, Row, Subject>(
   const kind = kindOf(op as Kind<Out, Row>['op'], view as View<Values, Out, Row>) // by name, not by type
   const leaf = declare(parent, kind)
   leaf.action(async () => {
+    if (kind.view.file && leaf.getOptionValue(kind.view.file.flag) !== undefined)
+      return (await import('./files.js')).runFile(invocationOf(cli, leaf, kind))
     const grouping = groupingOf(leaf, kind)
     await (grouping
       ? run(invocationOf(cli, leaf, grouping), parent.name())
@@ -159,7 +161,8 @@ async function runOnce<Out, Row>(
   const password = flags.dryRun ? undefined : generated
   if (password !== undefined && !hasWholeBody(cli.terminal, flags))
     (await import('../prompts/inputs.js')).showPassword(cli.terminal, password)
-  await show(invocation, { answer, input, removed, password })
+  const saved = view.saves && (await (await import('./files.js')).saveFile(invocation, answer))
+  if (saved !== 'stdout') await show(invocation, { answer, input, removed, password })
   if (!flags.dryRun && !present.has(answer) && view.sendsMail?.(input))
     await (await import('../connection/delivery.js')).deliverLocally(cli)
 }

@@ -53,6 +53,17 @@ export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out
 export const withAs = (leaf: Command, note = ''): Command =>
   leaf.option('--as <user>', `act as this user: e-mail address, user name or id${note}`)
 
+/** A file that says what to do stands in place of all arguments. */
+function takeFile(leaf: Command, flag: string): void {
+  const parse = leaf.parseOptions.bind(leaf)
+  leaf.parseOptions = (args) => {
+    const parsed = parse(args)
+    if (leaf.getOptionValue(flag) !== undefined)
+      for (const argument of leaf.registeredArguments) argument.required = false
+    return parsed
+  }
+}
+
 /** The flags that no field of the operation stands for. */
 function declareFlags<Out, Row>(leaf: Command, view: View<Values, Out, Row>, { list }: Shape): void {
   if (view.as !== false) withAs(leaf, typeof view.as === 'object' ? ` (${view.as.needs})` : '')
@@ -62,10 +73,15 @@ function declareFlags<Out, Row>(leaf: Command, view: View<Values, Out, Row>, { l
     option.words = Object.keys(view.by)
     leaf.addOption(option)
   }
+  if (view.file) {
+    leaf.option(`--${view.file.flag} <file>`, view.file.description)
+    takeFile(leaf, view.file.flag)
+  }
+  if (view.saves) leaf.option(`--${view.saves.flag} <file>`, view.saves.description)
   if (view.follow) leaf.option('--follow', 'print new rows as they come, until Ctrl-C')
   if (view.existing) leaf.option('--if-not-exists', `succeed without a change if there is ${view.existing.by} already`)
   if (view.done) leaf.option('--dry-run', 'check the request and show the result, but change nothing')
-  if (view.confirm ?? view.similar) leaf.option('-y, --yes', 'skip the confirmation prompt')
+  if (view.confirm ?? view.similar ?? view.file) leaf.option('-y, --yes', 'skip the confirmation prompt')
 }
 
 /** Arguments, by their names in the usage line, whose fields have a prompt. */

@@ -1,4 +1,5 @@
 import type { Call } from '../../../service/lib/operation.js'
+import type { Cli } from '../connection/session.js'
 import type { Fixes } from '../errors/fixes.js'
 import type { Values } from '../flags/fieldoption.js'
 import type { Switch } from '../flags/switches.js'
@@ -31,13 +32,16 @@ export interface Request<In> {
   input?: InputView<In>
   as?: false | OnBehalf // not for --as, the user to act as: nobody acts here; or the operation that does it for another account
   by?: Readonly<Record<string, Grouping>> // --by WORD: groups of the rows in place of them
+  file?: FromFile // --FLAG FILE: a file says what to do, in place of arguments
   instead?(this: void, input: Values): unknown // the operation to call instead, with the same output: where the row is left out
 }
 
 /** What is shown of the response. */
 interface Answer<Out, Row> {
   output: Output<Out, Row>
+  saves?: Saved<Out> // --FLAG FILE: writes a new file beside what is shown
   follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
+  note?(this: void, answer: Out): string | undefined // what people read after the rows
   exit?(this: void, answer: Out): number // the exit code, where parts of what was to be done failed
   verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
 }
@@ -74,6 +78,34 @@ interface Creation<Out> {
 export interface Grouping {
   op: unknown
   view: unknown
+}
+
+/** A file in place of the arguments of a command. */
+interface FromFile {
+  flag: string
+  description: string
+  run(this: void, run: FileRun): Promise<void>
+}
+
+/** What a command that reads a file is run with. */
+export interface FileRun {
+  cli: Cli
+  /** `-` for stdin. */
+  file: string
+  flags: OutputFlags & { dryRun?: boolean; yes?: boolean; input?: boolean }
+  /** The fields that flags have set. */
+  given: Values
+  /** Connects as the flags say; a trial changes nothing. */
+  connect(this: void, options?: { trial?: boolean }): Promise<Call>
+}
+
+/** A file that a command writes. */
+interface Saved<Out> {
+  flag: string
+  description: string
+  /** Its text; undefined where there is nothing to write. */
+  text(this: void, answer: Out, file: string): string | undefined
+  said(this: void, answer: Out, file: string): string
 }
 
 /** How the fields of an operation become flags. */

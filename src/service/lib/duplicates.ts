@@ -1,0 +1,148 @@
+import { setImmediate } from 'node:timers/promises'
+import { comparedPosts, titlesMergedInto, type ComparedPost } from '../../db/posts/compared.js'
+import type { PostFilter } from '../../db/posts/filter.js'
+import type { Db } from '../../db/tables.js'
+import { Likenesses, sharedWords, type Likeness, type Text } from './likeness.js'
+import { turns } from './turns.js'
+
+/** Posts that look like the same wish. */
+export interface Cluster {
+  /** The one that should stay. */
+  into: ComparedPost
+  posts: (Likeness & { post: ComparedPost })[]
+}
+
+interface Read {
+  posts: ComparedPost[]
+  /** Titles of what was merged into each of them. */
+  merged: Map<string, string[]>
+}
+
+/** Posts read in one query. */
+const PAGE = 200
+/** Posts of a cluster: a request merges as many. What remains is found when they are merged. */
+const MOST_OF_CLUSTER = 100
+/** Pairs that are compared before others may have their turn. */
+const PAIRS = 50
+
+/**
+ * The clusters among the newest posts that pass a filter, those that are most alike first. The post that stays is one of
+ * `ahead`, which the team has planned or begun, or else has the most votes, or else is the oldest; every other post of the
+ * cluster is like that one itself.
+ */
+export async function findClusters(
+  db: Db,
+  filter: PostFilter,
+  { most, limit, ahead }: { most: number; limit: number; ahead: ReadonlySet<string | null> },
+): Promise<{ clusters: Cluster[]; looked: number; isCapped: boolean }> {
+  const { posts, merged } = await readPosts(db, filter, most + 1)
+  const isCapped = posts.length > most
+  const looked = posts.slice(0, most)
+  const turn = turns()
+  const texts = looked.map<Text>((post) => ({ title: post.title, text: post.text, merged: merged.get(post.postId) ?? [] })) // prettier-ignore
+  const likenesses = new Likenesses()
+  for (const text of texts) {
+    likenesses.add(text)
+    await turn()
+  }
+  const clusters = await starsOf(inOrder(looked, ahead), { looked, likenesses, turn })
+  const surest = clusters
+    .toSorted(({ posts: [one] }, { posts: [other] }) => (other?.score ?? 0) - (one?.score ?? 0))
+    .slice(0, limit)
+  return { clusters: await shown(surest, { looked, texts, turn }), looked: looked.length, isCapped }
+}
+
+/** A post that stays, and those like it, by their places in the list. */
+interface Star {
+  into: number
+  posts: { at: number; score: number }[]
+}
+
+interface Comparing {
+  looked: readonly ComparedPost[]
+  likenesses: Likenesses
+  turn(this: void): Promise<void>
+}
+
+/** The places of posts, those first that should rather stay. */
+function inOrder(looked: readonly ComparedPost[], ahead: ReadonlySet<string | null>): number[] {
+  const rankOf = ({ roadmap_id: roadmap }: ComparedPost) => (ahead.has(roadmap) ? 1 : 0)
+  return looked
+    .map((post, at) => ({ post, at }))
+    .toSorted(
+      ({ post: one }, { post: other }) =>
+        rankOf(other) - rankOf(one) || other.votesCount - one.votesCount || one.number - other.number,
+    ) // prettier-ignore
+    .map(({ at }) => at)
+}
+
+/** Each post is in one cluster at most. */
+async function starsOf(order: readonly number[], comparing: Comparing): Promise<Star[]> {
+  const taken = new Set<number>()
+  const stars: Star[] = []
+  for (const into of order) {
+    if (taken.has(into)) continue
+    const posts = await likeOf(into, taken, comparing)
+    if (posts.length > 0) stars.push({ into, posts })
+    for (const at of [into, ...posts.map((each) => each.at)]) taken.add(at)
+    await comparing.turn()
+  }
+  return stars
+}
+
+/** The posts that are most like one, of those that are in no cluster. */
+async function likeOf(
+  into: number,
+  taken: ReadonlySet<number>,
+  { looked, likenesses, turn }: Comparing,
+): Promise<Star['posts']> {
+  const found: Star['posts'] = []
+  for (const [count, at] of likenesses.around(into).entries()) {
+    if (count % PAIRS === PAIRS - 1) await turn()
+    if (taken.has(at) || !isMergeable(looked[into], looked[at])) continue
+    const score = likenesses.score(into, at)
+    if (score !== undefined) found.push({ at, score })
+  }
+  return found.toSorted((one, other) => other.score - one.score || other.at - one.at).slice(0, MOST_OF_CLUSTER)
+}
+
+async function readPosts(db: Db, filter: PostFilter, most: number): Promise<Read> {
+  const posts: ComparedPost[] = []
+  const merged: Read['merged'] = new Map()
+  for (;;) {
+    const page = await comparedPosts(db, filter, { limit: Math.min(PAGE, most - posts.length), after: posts.at(-1) })
+    posts.push(...page)
+    await setImmediate()
+    for (const { rootId, title } of await titlesMergedInto(
+      db,
+      page.map(({ postId }) => postId),
+    ))
+      // prettier-ignore
+      merged.set(rootId, [...(merged.get(rootId) ?? []), title])
+    if (page.length < PAGE || posts.length >= most) return { posts, merged }
+    await setImmediate()
+  }
+}
+
+/** A merge is refused where it would show a private post, or voters that are hidden: then the posts are no cluster. */
+const isMergeable = (one: ComparedPost | undefined, other: ComparedPost | undefined): boolean =>
+  one?.display === other?.display && one?.showsVoters === other?.showsVoters
+
+async function shown(
+  stars: readonly Star[],
+  { looked, texts, turn }: Pick<Comparing, 'looked' | 'turn'> & { texts: readonly Text[] },
+): Promise<Cluster[]> {
+  const all: Cluster[] = []
+  for (const { into, posts } of stars) {
+    const [stays, its] = [looked[into], texts[into]]
+    if (!stays || !its) continue
+    const cluster: Cluster = { into: stays, posts: [] }
+    for (const { at, score } of posts) {
+      const [post, text] = [looked[at], texts[at]]
+      if (post && text) cluster.posts.push({ post, score, ...sharedWords(text, its) })
+      await turn()
+    }
+    all.push(cluster)
+  }
+  return all
+}
