@@ -51,10 +51,10 @@ export async function complete<Out, Row>(
   { isSeveral = false } = {},
 ): Promise<Gathered> {
   const { cli, view, flags, shape, connect } = invocation
-  const { text, editor, unless = {}, generated } = view.input ?? {}
+  const { text, texts, editor, unless = {}, generated } = view.input ?? {}
   const prompts = (view.input?.prompts ?? []).filter((name) => given[unless[name] ?? ''] === undefined)
   const { fields, options } = shape
-  if (text === undefined && prompts.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
+  if (!text && !texts && prompts.length === 0 && !options.some(({ secret }) => secret)) return { values: given }
   const { gather } = await import('../prompts/inputs.js')
   return gather(cli.terminal, flags, {
     given,
