@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { counted } from '../core/text.js'
 import * as settings from '../service/settings.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
@@ -12,6 +13,7 @@ const columns: Column<settings.Settings>[] = [
   { head: 'TITLE', text: (site) => site.title, drop: 0 },
   { head: 'DESCRIPTION', text: (site) => site.description ?? '', drop: 0 },
   { head: 'LOGO', text: (site) => site.logo ?? '', drop: 0 },
+  { head: 'DARK LOGO', text: (site) => site.logoDark ?? '', drop: 0 },
   { head: 'ACCENT COLOR', text: (site) => site.accentColor ?? '', drop: 0 },
   { head: 'GOOGLE ANALYTICS ID', text: (site) => site.googleAnalyticsId ?? '', drop: 0 },
   { head: 'SIGN-UP ALLOWED', text: (site) => yesNo(site.allowSignup), drop: 0 },
@@ -22,6 +24,7 @@ const columns: Column<settings.Settings>[] = [
   { head: 'SIGN-UP NOTE', text: (site) => site.signupNote ?? '', drop: 0 },
   { head: 'HEADER LINKS', text: (site) => site.headerLinks.join(' '), drop: 0 },
   { head: 'FOOTER LINKS', text: (site) => site.footerLinks.join(' '), drop: 0 },
+  { head: 'CUSTOM CSS', text: (site) => site.customCss ?? '', shown: ({ customCss: css }) => (css === null ? '' : counted(css.length, 'character')), drop: 0 }, // prettier-ignore
 ]
 const output = {
   columns,
@@ -52,9 +55,10 @@ export function register(group: Command, cli: Cli): void {
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
         'settings update --announcement "We move on **Sunday**." --announcement-until 2026-12-01',
         'settings update --footer-links "[Imprint](https://example.org/imprint)"',
+        'settings update --custom-css-file brand.css',
       ],
       output,
-      input: { hidden: ['ifVersion'], switches: { allowSignup: { word: 'signup' } } },
+      input: { hidden: ['ifVersion'], switches: { allowSignup: { word: 'signup' } }, texts: ['customCss'] },
       requiresChange: true,
       done: () => 'Updated the settings of the site.',
     },

@@ -24,6 +24,7 @@ export const SETTINGS: Fields = {
   title: 'text',
   description: 'text',
   logo: 'text',
+  logoDark: 'text',
   accentColor: 'text',
   googleAnalyticsId: 'text',
   allowSignup: 'flag',
@@ -34,6 +35,7 @@ export const SETTINGS: Fields = {
   signupNote: 'text',
   headerLinks: 'texts',
   footerLinks: 'texts',
+  customCss: 'text',
 }
 
 /** The lists of a workspace, and the field by which an entry is the same as one on the site. */

@@ -14,6 +14,7 @@ export const LENGTHS = {
   notes: 5000,
   setting: 255,
   legal: 50_000,
+  css: 20_000,
 } as const
 
 /** Characters that one character of Markdown may be stored as: a `<` of HTML is `&lt;`. */

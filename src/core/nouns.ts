@@ -244,6 +244,8 @@ export const NOUNS = {
       signupNote: 'text',
       headerLinks: 'text',
       footerLinks: 'text',
+      logoDark: 'text',
+      customCss: 'text',
     },
   },
 } as const satisfies Record<string, RowNoun | Group | EventNoun>

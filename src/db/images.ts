@@ -47,9 +47,11 @@ export const usesOf = (db: Db, imageId: string): Promise<{ postId: string | null
     .limit(MOST_USES)
     .execute()
 
-/** Whether an image is the logo of the site. */
-const isLogo = (imageId: RawBuilder<unknown>) =>
-  sql<boolean>`exists (select 1 from settings where settings.logo like '%/' || cast(${imageId} as text) || '-%')`
+/** Whether an image is the logo of the site, in light or in dark mode. */
+const isLogo = (imageId: RawBuilder<unknown>) => {
+  const address = sql`'%/' || cast(${imageId} as text) || '-%'`
+  return sql<boolean>`exists (select 1 from settings where settings.logo like ${address} or settings."logoDark" like ${address})`
+}
 
 /** Whether everybody may read a text that shows the image, or it is the logo. */
 export async function isShownToAll(db: Db, imageId: string): Promise<boolean> {

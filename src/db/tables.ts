@@ -352,6 +352,10 @@ export interface Tables {
     /** JSON arrays of links in Markdown. */
     headerLinks: Generated<string>
     footerLinks: Generated<string>
+    /** The logo in dark mode; null: as in light mode. */
+    logoDark: string | null
+    /** CSS of every page but those of the dashboard. */
+    customCss: string | null
   }
   /** One row for each legal page that the site has. */
   legal_pages: LegalPageRow

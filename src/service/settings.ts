@@ -1,13 +1,12 @@
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
-import { AppError } from '../core/errors.js'
 import { LENGTHS } from '../core/lengths.js'
 import { BETWEEN_LINKS, LINK_RULE } from '../core/links.js'
 import type { SettingsRow } from '../db/tables.js'
-import { holdImage } from '../db/images.js'
 import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
-import { colorFrom, endOf, linksFrom, logoFrom, logoImage, withoutImages } from './lib/brand.js'
+import { colorFrom, endOf, holdLogo, linksFrom, logoFrom, styleFrom, withoutImages } from './lib/brand.js'
 import { change } from './lib/change.js'
+import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
 import { TIME_RULE, timeFrom } from './lib/times.js'
@@ -21,6 +20,7 @@ const Settings = Type.Object({
   title: Type.String(),
   description: nullable('string'),
   logo: nullable('string'),
+  logoDark: nullable('string', { description: 'The logo in dark mode; null: as in light mode' }),
   icon: nullable('string'),
   accentColor: nullable('string', { description: 'Six hexadecimal digits' }),
   googleAnalyticsId: nullable('string'),
@@ -34,6 +34,7 @@ const Settings = Type.Object({
   signupNote: nullable('string', { description: 'Markdown, below the sign-up form' }),
   headerLinks: Type.Array(Type.String(), { description: 'Links in Markdown' }),
   footerLinks: Type.Array(Type.String(), { description: 'Links in Markdown' }),
+  customCss: nullable('string', { description: 'CSS of every page but those of the dashboard' }),
 })
 export type Settings = Type.Static<typeof Settings>
 
@@ -85,6 +86,7 @@ export const update = operation({
       logo: uncounted(
         'Address of the logo, which is also the icon, or of an image that was uploaded here (empty: none)',
       ),
+      logoDark: uncounted('The same for the logo in dark mode (empty: as in light mode)'),
       accentColor: uncounted('Three or six hexadecimal digits, with or without # (empty: none)'),
       googleAnalyticsId: text('Measurement id of Google Analytics'),
       allowSignup: flag('Whether people can sign up themselves'),
@@ -102,6 +104,13 @@ export const update = operation({
       signupNote: markdown('A line below the sign-up form, such as one about your terms'),
       headerLinks: links('header', 6),
       footerLinks: links('footer', 12),
+      customCss: Type.Optional(
+        nullable('string', {
+          maxLength: LENGTHS.css,
+          trim: true,
+          description: 'CSS of every page but those of the dashboard; it may load nothing (empty: none)',
+        }),
+      ),
       ifVersion,
     },
     'all',
@@ -111,6 +120,7 @@ export const update = operation({
     const {
       title,
       logo,
+      logoDark,
       accentColor,
       allowSignup,
       holdFirstPosts,
@@ -120,13 +130,16 @@ export const update = operation({
       signupNote,
       headerLinks,
       footerLinks,
+      customCss,
       ...rest
     } = input
-    const stored = logo === undefined ? undefined : await logoFrom(ctx, logo)
+    const light = logo === undefined ? undefined : await logoFrom(ctx, 'logo', logo)
+    const dark = logoDark === undefined ? undefined : await logoFrom(ctx, 'logoDark', logoDark)
     const changes = {
       ...rest,
       ...(title !== undefined && { title: title || 'Feedback' }),
-      ...(stored !== undefined && { logo: stored, icon: stored }),
+      ...(light !== undefined && { logo: light, icon: light }),
+      ...(dark !== undefined && { logoDark: dark }),
       ...(accentColor !== undefined && { accentColor: colorFrom(accentColor) }),
       ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
       ...(holdFirstPosts !== undefined && { holdFirstPosts: holdFirstPosts ? 1 : 0 }),
@@ -138,14 +151,14 @@ export const update = operation({
       ...(signupNote !== undefined && { signupNote: withoutImages('signupNote', signupNote) }),
       ...(headerLinks && { headerLinks: linksFrom('headerLinks', headerLinks) }),
       ...(footerLinks && { footerLinks: linksFrom('footerLinks', footerLinks) }),
+      ...(customCss !== undefined && { customCss: styleFrom('customCss', customCss) }),
     }
     if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
       const before = await lockSettings(db)
       assertVersion(seen, changeable(before))
-      const imageId = logoImage(ctx, stored ?? null)
-      if (imageId !== undefined && !(await holdImage(db, imageId)))
-        throw new AppError('INVALID_LOGO_URL', 'The image was deleted meanwhile. Upload it again.')
+      await holdLogo(ctx, db, 'logo', light)
+      await holdLogo(ctx, db, 'logoDark', dark)
       const row = await updateSettings(db, { ...changes, ...endOf(before, changes, ctx.now()) })
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
       return { settings: toSettings(row) }
@@ -158,6 +171,7 @@ const changeable = (row: SettingsRow) => [
   row.title,
   row.description,
   row.logo,
+  row.logoDark,
   row.accentColor,
   row.googleAnalyticsId,
   row.allowSignup,
@@ -168,6 +182,7 @@ const changeable = (row: SettingsRow) => [
   row.signupNote,
   row.headerLinks,
   row.footerLinks,
+  row.customCss,
 ]
 
 const toSettings = ({
@@ -182,6 +197,7 @@ const toSettings = ({
   title,
   description,
   logo,
+  logoDark: row.logoDark,
   icon,
   accentColor,
   googleAnalyticsId,
@@ -195,7 +211,12 @@ const toSettings = ({
   signupNote: row.signupNote,
   headerLinks: JSON.parse(row.headerLinks) as string[],
   footerLinks: JSON.parse(row.footerLinks) as string[],
+  customCss: row.customCss,
 })
+
+/** The CSS that the owner added. */
+export const customCss = async ({ db }: Pick<Context, 'db'>): Promise<string | null> =>
+  (await readSettings(db)).customCss
 
 export const labsOf = ({ labs }: Pick<SettingsRow, 'labs'>): Type.Static<typeof Labs> =>
   JSON.parse(labs) as Record<string, boolean> // only this file writes it

@@ -344,7 +344,7 @@ describe('a command that will be refused', () => {
       ['labs update', '--vote-on-behalf'],
       [
         'settings update',
-        '--title, --description, --logo, --accent-color, --google-analytics-id, --signup, --hold-first-posts, --developer-mode, --announcement, --announcement-until, --signup-note, --header-links, or --footer-links',
+        '--title, --description, --logo, --logo-dark, --accent-color, --google-analytics-id, --signup, --hold-first-posts, --developer-mode, --announcement, --announcement-until, --signup-note, --header-links, --footer-links, or --custom-css',
       ],
     ] as const)
       expect([args, await machine.run(args)]).toEqual([

@@ -47,6 +47,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0059_legal': { sqlite: 'f77151eba983db93', postgres: '2475c87cc189f3de' },
   '0060_imported_passwords': { sqlite: 'f77151eba983db93', postgres: '2475c87cc189f3de' },
   '0061_user_tags': { sqlite: '0155eadbd012ca7b', postgres: 'c6874765b0e2fb05' },
+  '0063_looks': { sqlite: '0155eadbd012ca7b', postgres: 'c6874765b0e2fb05' },
 }
 
 /** What triggers compute, and nothing recounts. */

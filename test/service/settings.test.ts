@@ -24,6 +24,8 @@ const FRESH = {
   signupNote: null,
   headerLinks: [],
   footerLinks: [],
+  logoDark: null,
+  customCss: null,
 }
 
 const now = async (site: TestSite) => (await site.http('GET /settings/site')).body.settings
@@ -57,6 +59,29 @@ describe.each(engines)('settings on %s', (engine) => {
       expect(all.at(-1)?.details?.map(({ field }) => field)).toEqual(['announcement', 'announcementUntil', 'signupNote', 'headerLinks', 'footerLinks']) // prettier-ignore
       const { settings: none } = await site.call(settings.update, { announcement: '', announcementUntil: '', signupNote: '', headerLinks: [], footerLinks: [] }) // prettier-ignore
       expect(none).toEqual(FRESH)
+    })
+
+    it('CSS that loads nothing is stored as it is, with the line ends of a style sheet', async () => {
+      const site = await makeSite(engine)
+      for (const css of [
+        ':root {\n  --accent: rebeccapurple;\n}',
+        String.raw`.a\:b::before { content: "\201C\A" } .c { content: "\\" }`,
+        '@font-face { font-family: Inter; src: local("Inter") }',
+        `a { background: url("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"), url( data:image/png;base64,AA==) }`,
+        'a { clip-path: url(#round); fill: url("#fill") }',
+        '@media (prefers-color-scheme: dark) { a { color: #abc } } /* 👋 {{{ */ }',
+        'é'.repeat(20_000),
+      ])
+        expect((await site.call(settings.update, { customCss: css })).settings.customCss).toBe(css)
+      await expect(site.call(settings.update, { customCss: 'é'.repeat(20_001) })).rejects.toMatchObject({
+        code: 'VALIDATION_ERROR',
+      })
+      expect((await site.call(settings.update, { customCss: ' a {\r\n}\r ' })).settings.customCss).toBe('a {\n}')
+      const { events: [event] } = await site.call(log.list, { limit: 1, created: 'desc' }) // prettier-ignore
+      expect(event?.details).toEqual([
+        { field: 'customCss', before: expect.stringMatching(/^é{599}…$/), after: 'a {\n}' },
+      ])
+      expect((await site.call(settings.update, { customCss: '' })).settings).toEqual(FRESH)
     })
 
     it('a new announcement does not end with the one before it', async () => {
@@ -106,6 +131,7 @@ describe.each(engines)('settings on %s', (engine) => {
       [{ announcementUntil: 'soon' }, 'announcementUntil'],
       [{ announcementUntil: '2026-02-30' }, 'announcementUntil'],
       [{ signupNote: 5 }, 'signupNote'],
+      [{ customCss: 5 }, 'customCss'],
     ])('%j is refused, and changes nothing', async (body, field) => {
       const site = await makeSite(engine)
       const { token } = await site.member(['settings:update'])
@@ -114,6 +140,37 @@ describe.each(engines)('settings on %s', (engine) => {
         body: { title: 'New', ...body },
       })
       expect([status, answer.code, answer.errors[0].field]).toEqual([400, 'VALIDATION_ERROR', field])
+      expect(await now(site)).toEqual(FRESH)
+    })
+
+    it.each([
+      'a{background:url(https://evil.example/x)}',
+      'a{background:URL( "//evil.example/x")}',
+      'a{background:url(/search?q=a)}',
+      'a{background:url()}',
+      String.raw`a{background:\75rl(//evil.example)}`,
+      String.raw`a{background:u\000072 l(//evil.example)}`,
+      String.raw`a{background:ur\l(data:image/png,x);mask:u\72l(//evil.example)}`,
+      'a{background:url(data:text/html,x)}',
+      'a{background:url(data:image/png;base64,AA==), url("https://evil.example")}',
+      '@import "//evil.example/x.css";',
+      String.raw`@\69 mport "//evil.example/x.css";`,
+      '@IMPORT url(data:image/x)',
+      'a{background:image-set("https://evil.example/x" 1x)}',
+      'a{background:-webkit-image-set("https://evil.example/x" 1x)}',
+      'a{background:image("https://evil.example/x")}',
+      'a{--at:"https://evil.example";background:src(var(--at))}',
+      'a{width:expression(alert(1))}',
+      '</style><script>alert(1)</script>',
+      '</STYLE >',
+      '"/*"; a{background:url(//evil.example)} "*/"',
+      '/* url(//evil.example) */',
+    ])('the CSS %j is refused, as it could load something', async (customCss) => {
+      const site = await makeSite(engine)
+      const { token } = await site.member(['settings:update'])
+      const { status, body } = await site.http('PATCH /settings/site', { token, body: { title: 'New', customCss } })
+      expect([status, body.code, body.errors[0].field]).toEqual([400, 'VALIDATION_ERROR', 'customCss'])
+      expect(body.message.length).toBeLessThan(300)
       expect(await now(site)).toEqual(FRESH)
     })
   })

@@ -255,6 +255,8 @@ describe.each(engines)('the site settings on %s', (engine) => {
         signupNote: null,
         headerLinks: [],
         footerLinks: [],
+        logoDark: null,
+        customCss: null,
       },
       version: expect.any(String),
     })

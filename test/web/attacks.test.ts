@@ -95,7 +95,7 @@ async function poisoned(site: ServedSite): Promise<string[]> {
     paths.push(`/boards/${named}`, `/boards/${named}/feed.atom`, `/roadmaps/${named}`, `/?board=${named}`)
   }
   const [payload = ''] = SOME
-  await db.updateTable('settings').set({ title: payload, description: payload, logo: payload, icon: payload, accentColor: payload, googleAnalyticsId: payload }).execute() // prettier-ignore
+  await db.updateTable('settings').set({ title: payload, description: payload, logo: payload, logoDark: payload, icon: payload, accentColor: payload, googleAnalyticsId: payload, customCss: payload }).execute() // prettier-ignore
   await db.updateTable('sessions').set({ userAgent: payload, address: payload }).execute()
   return [...paths, '/', '/?page=2', '/boards', '/roadmaps', '/settings', '/feed.atom', '/sitemap.xml']
 }

@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { valuesIn } from '../../src/core/values.js'
 import { BETWEEN_LINKS, linkIn } from '../../src/core/links.js'
 import * as settings from '../../src/service/settings.js'
-import { engines, makeSite } from '../support/site.js'
+import { serveSite, visit as visitSite } from '../support/browser.js'
+import { cleanup, engines, makeSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
 /** Less than an hour, with which pages that tell ages end anyway. */
@@ -45,6 +49,39 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
     for (const path of ['/', '/boards', '/nowhere']) expect(await visit(path)).not.toContain('announcement')
     await site.call(settings.update, { announcementUntil: '' })
     expect(await visit('/')).toContain('<strong>move</strong>')
+  })
+
+  it('CSS is a style sheet of its own on all pages but those of the dashboard', async () => {
+    const { site, visit, asOwner, send } = await open()
+    const sheetIn = (text: string) => Array.from(text.matchAll(/<link rel="stylesheet" href="(\/assets\/custom\.[^"]+)"\/>/g), ([, href]) => href) // prettier-ignore
+    const paths = ['/', '/boards', '/login', '/join', '/nowhere']
+    const before = await Promise.all(paths.map(visit))
+    expect(before.filter((text) => text.includes('/assets/custom'))).toEqual([])
+    const typed = { title: 'Moonbase', customCss: 'header {\r\n  background: gold;\r\n}\r\n' }
+    const refused = await send('/dashboard/settings/general', { ...typed, customCss: '@import "//evil.example";' })
+    expect([refused.status, refused.text.includes('may load nothing. Remove @import')]).toEqual([422, true])
+    expect(refused.text).toMatch(
+      /id="field-customCss"[^>]*aria-invalid="true"[^>]*>\n@import &quot;\/\/evil\.example&quot;;/,
+    )
+    expect((await send('/dashboard/settings/general', typed)).status).toBe(303)
+    const [sheet = ''] = sheetIn(await visit('/'))
+    expect(sheet).toMatch(/^\/assets\/custom\.[\w-]{10}\.css$/)
+    for (const path of paths) expect([path, sheetIn(await visit(path))]).toEqual([path, [sheet]])
+    for (const path of ['/settings', '/notifications', '/posts/new']) expect([path, sheetIn(await asOwner(path))]).toEqual([path, [sheet]]) // prettier-ignore
+    for (const path of ['/dashboard', '/dashboard/overview', '/dashboard/settings/general']) expect([path, sheetIn(await asOwner(path))]).toEqual([path, []]) // prettier-ignore
+    const get = (path: string, accept = 'identity') => site.http(`GET /${path}`, { headers: { 'accept-encoding': accept } }) // prettier-ignore
+    const { status, headers, text } = await get(sheet)
+    expect([status, headers['content-type'], headers['cache-control'], text]).toEqual([200, 'text/css; charset=utf-8', 'public, max-age=31536000, immutable', 'header {\n  background: gold;\n}']) // prettier-ignore
+    expect((await get(sheet, 'br')).headers['content-encoding']).toBe('br')
+    expect(String((await site.http('GET //')).headers['content-security-policy'])).not.toContain('unsafe')
+
+    await site.call(settings.update, { customCss: 'footer { color: red }' })
+    const [other = ''] = sheetIn(await visit('/'))
+    expect([other === sheet, (await get(other)).text]).toEqual([false, 'footer { color: red }'])
+    for (const path of [sheet, '/assets/custom.css', '/assets/custom.0123456789.css']) expect([path, (await get(path)).status]).toEqual([path, 404]) // prettier-ignore
+    await site.call(settings.update, { customCss: '' })
+    const after = await Promise.all(paths.map(visit))
+    expect(after.filter((text) => text.includes('/assets/custom'))).toEqual([])
   })
 
   it('links are in header and footer, and a note is at the sign-up', async () => {
@@ -91,6 +128,34 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
     expect((await send('/dashboard/settings/general', { title: 'Moonbase' })).status).toBe(303)
     expect((await site.call(settings.site, {})).settings.announcement).toBe('Hello') // of a page from before the field
   })
+})
+
+it('a browser shows pages with CSS of the owner, which reaches no other host even past the checks', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { page } = await visitSite({ script: false, expected: /Content Security Policy|^failed: .* csp$/ })
+  const asked: unknown[] = []
+  const other = createServer((request, response) => {
+    asked.push(request.url)
+    response.end()
+  }).listen(0, '127.0.0.1')
+  cleanup(() => void other.close())
+  await once(other, 'listening')
+  const at = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  const background = async () => {
+    await page.goto(`${site.url}/login`)
+    return page.locator('header').evaluate((header) => getComputedStyle(header).backgroundColor)
+  }
+  const plain = await background()
+  await site.call(settings.update, { customCss: 'header { background: rgb(1, 2, 3) }' })
+  expect([plain, await background()]).toEqual([plain, 'rgb(1, 2, 3)'])
+  expect(plain).not.toBe('rgb(1, 2, 3)')
+  const customCss = `@import "${at}/a.css"; @font-face { font-family: x; src: url(${at}/x.woff2) } body { font-family: x } header { background: rgb(4, 5, 6) url(${at}/b.png) } input[name=email] { background: image-set("${at}/c.png" 1x) } main { mask: url(${at}/d.svg#m) }` // prettier-ignore
+  await site.db.updateTable('settings').set({ customCss }).execute()
+  expect(await background()).toBe('rgb(4, 5, 6)')
+  await page.waitForLoadState('networkidle')
+  await fetch(`${at}/awake`)
+  expect(asked).toEqual(['/awake'])
 })
 
 it('links are divided at line breaks, and at commas between them', () => {

@@ -183,7 +183,7 @@ describe('a page', () => {
     expect(shown('![a](/icon.svg)')).toBe('<p><img src="/icon.svg" alt="a" loading="lazy" /></p>\n')
   })
 
-  it('loads nothing from elsewhere but the logo, and none that browsers refuse', async () => {
+  it('loads nothing from elsewhere but the logos, and none that browsers refuse', async () => {
     const site = await makeSite('sqlite')
     await site.owner()
     const home = async () => {
@@ -201,6 +201,10 @@ describe('a page', () => {
     expect(await home()).toEqual(["'self' data:"])
     await site.db.updateTable('settings').set({ logo: 'https://a;script-src/x.png' }).execute()
     expect(await home()).toEqual(["'self' data:"])
+    await site.call(settings.update, { logo: 'https://cdn.example.com/a.png', logoDark: 'example.org/b.png' })
+    expect(await home()).toEqual(["'self' data: https://cdn.example.com https://example.org", 'https://cdn.example.com/a.png']) // prettier-ignore
+    await site.call(settings.update, { logoDark: 'https://cdn.example.com/b.png' })
+    expect(await home()).toEqual(["'self' data: https://cdn.example.com", 'https://cdn.example.com/a.png'])
   })
 })
 

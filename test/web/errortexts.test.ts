@@ -49,7 +49,8 @@ it('an error that is about fields is about those of a form', async () => {
   for (const load of Object.values(routes.actions)) {
     const { operation, images } = await load()
     // A form uploads its images before it is done
-    if (images !== undefined) for (const code of codesOf(create)) (inputs[code] ??= new Set()).add('images') // prettier-ignore
+    const files = images === undefined ? [] : typeof images === 'string' ? ['images'] : Object.keys(images)
+    for (const file of files) for (const code of codesOf(create)) (inputs[code] ??= new Set()).add(file)
     if (!operation) continue
     const op = operation as unknown as AnyOperation
     for (const code of codesOf(op))

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { images } from '../../src/jobs/images.js'
+import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
 import { PNG, storeImage } from '../support/images.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
@@ -9,13 +10,18 @@ const GENERAL = '/dashboard/settings/general'
 
 const cookieOf = (token: string) => ({ cookie: `feedbackctl=${token}` })
 
-/** Sends the form of the settings with a file. */
-function save(site: TestSite, token: string, file: Buffer, fields: Record<string, string> = {}) {
+/** Sends the form of the settings with a file, or one for each field of files. */
+function save(
+  site: TestSite,
+  token: string,
+  sent: Buffer | Record<string, Buffer>,
+  fields: Record<string, string> = {},
+) {
   const boundary = 'x'.repeat(20)
   const part = (head: string, body: Buffer | string) => [Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n`), Buffer.from(body), Buffer.from('\r\n')] // prettier-ignore
   const body = Buffer.concat([
     ...Object.entries({ title: 'Moonbase', allowSignup: 'true', ...fields }).flatMap(([name, value]) => part(`name="${name}"`, value)), // prettier-ignore
-    ...part('name="images"; filename="logo.png"', file),
+    ...Object.entries(Buffer.isBuffer(sent) ? { images: sent } : sent).flatMap(([name, file]) => part(`name="${name}"; filename="logo.png"`, file)), // prettier-ignore
     Buffer.from(`--${boundary}--\r\n`),
   ])
   const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'sec-fetch-site': 'same-origin', ...cookieOf(token) } // prettier-ignore
@@ -59,6 +65,52 @@ describe.each(engines)('a logo that was uploaded, on %s', (engine) => {
     expect((await site.http(`GET /${path}`)).status).toBe(200)
     await site.http('PATCH /settings/site', { token: owner, body: { logo: '' } })
     expect((await site.http(`GET /${path}`)).status).toBe(404)
+  })
+
+  it('may be another one in dark mode, which is served and kept like it', async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+    const token = await site.owner()
+    const dark = async (): Promise<string | null> => (await site.http('GET /settings/site')).body.settings.logoDark
+    const refused = await save(site, token, { images: PNG, imagesDark: Buffer.from('<svg/>') })
+    const refusedIn = Array.from(refused.text.matchAll(/<input type="file"[^>]*name="(\w+)"[^>]*aria-invalid="true"/g), ([, name]) => name) // prettier-ignore
+    expect([refused.status, refusedIn, await logoOf(site)]).toEqual([422, ['imagesDark'], null])
+    expect(refused.text).toContain(`value="${SITE}/api/v1/images/`) // it need not be sent again
+
+    expect((await save(site, token, { images: PNG, imagesDark: PNG })).status).toBe(303)
+    const [light, other] = [(await logoOf(site)) ?? '', (await dark()) ?? '']
+    expect(light).not.toBe(other)
+    const { text } = await site.http('GET //')
+    expect(text).toContain(
+      `<picture><source srcset="${other}" media="(prefers-color-scheme: dark)"/><img src="${light}"`,
+    )
+    const path = other.slice(SITE.length)
+    expect((await site.http(`GET /${path}`)).status).toBe(200)
+    site.clock.now = new Date(site.clock.now.getTime() + 48 * 3_600_000)
+    const log = { info: () => {}, warn: () => {}, error: () => {} }
+    await images().run({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })
+    expect((await site.http(`GET /${path}`)).status).toBe(200)
+
+    await site.call(settings.update, { logoDark: '' })
+    expect((await site.http('GET //')).text).not.toContain('<picture')
+    await images().run({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })
+    expect([await dark(), (await site.http(`GET /${path}`)).status]).toEqual([null, 404])
+    expect(await logoOf(site)).toBe(light)
+  })
+
+  it('in dark mode has an address that is refused by its own name', async () => {
+    const site = await makeSite(engine, { siteUrl: 'https://feedback.example.org' })
+    const { token } = await site.member(['settings:update'])
+    for (const [logoDark, code] of [
+      ['nothing', 'INVALID_LOGO_URL'],
+      ['http://example.com/a.png', 'INVALID_LOGO_URL'],
+      ['javascript:alert(1)', 'INVALID_LOGO_URL'],
+      [`https://feedback.example.org/api/v1/images/00000000-0000-7000-8000-000000000000-1x1.webp`, 'INVALID_LOGO_URL'],
+      [`https://example.com/${'a'.repeat(236)}`, 'LOGO_URL_TOO_LONG'],
+    ]) {
+      const { status, body } = await site.http('PATCH /settings/site', { token, body: { title: 'New', logoDark } })
+      expect([logoDark, status, body.code, body.errors]).toEqual([logoDark, 400, 'VALIDATION_ERROR', [expect.objectContaining({ code, field: 'logoDark' })]]) // prettier-ignore
+    }
+    expect((await site.http('GET /settings/site')).body.settings).toMatchObject({ title: 'Feedback', logoDark: null })
   })
 
   it('makes no image public that its setter may not see, and names none that is not there', async () => {

@@ -4,25 +4,35 @@ import { invalidField } from '../../core/fields.js'
 import { IMAGES, imageAt, imagesIn } from '../../core/images/address.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { LINK_RULE, linkIn } from '../../core/links.js'
-import type { SettingsRow } from '../../db/tables.js'
+import { loadingIn, STYLE_RULE } from '../../core/styles.js'
+import { holdImage } from '../../db/images.js'
+import type { Db, SettingsRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 import { imageFor } from './images.js'
 
 /** The id of the image whose address on this site is the logo; undefined for any other address. */
-export const logoImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | undefined =>
+const logoImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | undefined =>
   logo?.startsWith(`${siteUrl}${IMAGES}/`) ? imageAt(logo)?.imageId : undefined
+
+/** A refused address. The codes of the contract do not say which logo it is of, so an error about the dark one names its field. */
+function wrongLogo(field: LogoField, code: 'INVALID_LOGO_URL' | 'LOGO_URL_TOO_LONG', message: string): AppError {
+  if (field === 'logo') return new AppError(code, message)
+  return invalidField({ code, message, field, rule: 'the address of an image' })
+}
+
+export type LogoField = 'logo' | 'logoDark'
 
 /**
  * The address to store. Browsers load it, so it must be a public http or https address, or that of an image on this site
  * that the actor may see.
  */
-export async function logoFrom(ctx: Context, logo: string | null): Promise<string | null> {
+export async function logoFrom(ctx: Context, field: LogoField, logo: string | null): Promise<string | null> {
   if (!logo) return null
   const { siteUrl } = ctx
   const imageId = logoImage(ctx, logo)
   if (imageId !== undefined) {
     if (await imageFor(ctx, imageId)) return logo
-    throw new AppError('INVALID_LOGO_URL', 'There is no such image on this site. Upload it again.')
+    throw wrongLogo(field, 'INVALID_LOGO_URL', 'There is no such image on this site. Upload it again.')
   }
   const rules = {
     protocols: ['http', 'https'],
@@ -31,21 +41,31 @@ export async function logoFrom(ctx: Context, logo: string | null): Promise<strin
     max_allowed_length: Infinity,
   }
   if (!isURL(logo, rules))
-    throw new AppError(
+    throw wrongLogo(
+      field,
       'INVALID_LOGO_URL',
       'The logo must be the address of an image, like https://example.com/logo.png.',
     )
   if (siteUrl.startsWith('https:') && /^http:/i.test(logo))
-    throw new AppError(
+    throw wrongLogo(
+      field,
       'INVALID_LOGO_URL',
       'The logo must have an https address, because the site has one: browsers load nothing over http on an https page.',
     )
   if (logo.length > LENGTHS.setting)
-    throw new AppError(
+    throw wrongLogo(
+      field,
       'LOGO_URL_TOO_LONG',
       'The address of the logo is longer than 255 characters. Give a shorter one.',
     )
   return logo
+}
+
+/** Keeps the image of a new logo until the transaction ends. */
+export async function holdLogo(ctx: Context, db: Db, field: LogoField, logo: string | null | undefined): Promise<void> {
+  const imageId = logoImage(ctx, logo ?? null)
+  if (imageId !== undefined && !(await holdImage(db, imageId)))
+    throw wrongLogo(field, 'INVALID_LOGO_URL', 'The image was deleted meanwhile. Upload it again.')
 }
 
 export function colorFrom(color: string | null): string | null {
@@ -57,6 +77,16 @@ export function colorFrom(color: string | null): string | null {
       'The accent colour must be three or six hexadecimal digits, like 2f6fed.',
     )
   return (digits.length === 6 ? digits : digits.replaceAll(/./g, '$&$&')).toLowerCase()
+}
+
+/** Refuses CSS that could load from other hosts: what it loads, and when, would tell them of who reads a page, and of what. */
+export function styleFrom(field: string, css: string | null): string | null {
+  if (!css) return null
+  const text = css.replaceAll(/\r\n?/g, '\n')
+  const value = loadingIn(text)
+  if (value === undefined) return text
+  const message = `${field} must be ${STYLE_RULE}; ${JSON.stringify(value)} is not.`
+  throw invalidField({ code: 'CSS_NOT_ALLOWED', message, field, rule: STYLE_RULE, value })
 }
 
 /** The links to store, each in Markdown. */

@@ -4,8 +4,10 @@ import { valuesIn } from '../../core/values.js'
 import { BETWEEN_LINKS } from '../../core/links.js'
 import * as labs from '../../service/labs.js'
 import * as service from '../../service/settings.js'
+import type { Settings } from '../../service/settings.js'
 import { action, page, type View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Logo } from '../parts/logo.js'
 import { FormsScript } from '../parts/formsscript.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
@@ -16,6 +18,7 @@ const HINTS = {
   headerLinks: 'general.linksHint',
   footerLinks: 'general.linksHint',
   signupNote: 'general.signupNoteHint',
+  customCss: 'general.customCssHint',
 } as const
 
 /** A text that the site adds to its pages. */
@@ -80,7 +83,16 @@ export const general = page({
               hint={t('general.logoHint')}
               value={settings.logo ?? ''}
             />
-            <LogoFile view={form} />
+            <LogoFile view={form} name="images" label={t('general.logoFile')} />
+            <Field
+              view={form}
+              of={service.update}
+              name="logoDark"
+              label={t('general.logoDark')}
+              hint={t('general.logoDarkHint')}
+              value={settings.logoDark ?? ''}
+            />
+            <LogoFile view={form} name="imagesDark" label={t('general.logoDarkFile')} />
             <Field
               view={form}
               of={service.update}
@@ -110,6 +122,7 @@ export const general = page({
             <OwnText view={form} name="headerLinks" rows={2} value={settings.headerLinks.join('\n')} />
             <OwnText view={form} name="footerLinks" rows={2} value={settings.footerLinks.join('\n')} />
             <OwnText view={form} name="signupNote" rows={2} value={settings.signupNote ?? ''} />
+            <OwnText view={form} name="customCss" rows={6} value={settings.customCss ?? ''} />
             <Submit>{t('form.save')}</Submit>
           </Form>
           <Preview view={view} />
@@ -134,26 +147,32 @@ export const general = page({
 })
 
 /** A logo that the site itself serves. */
-function LogoFile({ view }: { view: View }) {
-  const { t } = view
-  const isRefused = view.form.error?.fields.includes('images') ?? false
+function LogoFile({ view, name, label }: { view: View; name: 'images' | 'imagesDark'; label: string }) {
+  const { t, form } = view
+  const isRefused = form.values[name] !== undefined && (form.error?.fields.includes(name) ?? false)
   return (
     <div class="field">
-      <label for="field-images">{t('general.logoFile')}</label>
-      <p class="hint" id="field-images-hint">
+      <label for={`field-${name}`}>{label}</label>
+      <p class="hint" id={`field-${name}-hint`}>
         {t('general.logoFileHint', { size: sizeText(MAX_IMAGE_BYTES) })}
       </p>
       <input
         type="file"
-        id="field-images"
-        name="images"
+        id={`field-${name}`}
+        name={name}
         accept={IMAGE_TYPES.join()}
-        aria-describedby="field-images-hint"
+        aria-describedby={`field-${name}-hint`}
         aria-invalid={isRefused ? 'true' : undefined}
       />
     </div>
   )
 }
+
+/** Each is shown in its scheme, whichever the browser has. */
+const inScheme = ({ logo, logoDark }: Settings, scheme: 'light' | 'dark') => ({
+  logo: scheme === 'dark' && logo !== null ? (logoDark ?? logo) : logo,
+  logoDark: null,
+})
 
 /** A few elements in both colour schemes. A script shows a colour while it is typed; without one, it is that of the site. */
 const Preview = ({ view: { t, settings } }: { view: View }) => (
@@ -162,7 +181,7 @@ const Preview = ({ view: { t, settings } }: { view: View }) => (
     {(['light', 'dark'] as const).map((scheme) => (
       <div class={`look ${scheme}`} aria-hidden="true">
         <strong>
-          {settings.logo ? <img src={settings.logo} alt="" height={28} /> : null} {settings.title}
+          <Logo settings={inScheme(settings, scheme)} /> {settings.title}
         </strong>
         <span class="button primary">{t('post.new')}</span> <span class="as-link">{t('nav.boards')}</span>
       </div>
@@ -173,11 +192,13 @@ const Preview = ({ view: { t, settings } }: { view: View }) => (
 export const saveGeneral = action({
   operation: service.update,
   page: async () => general,
-  images: { address: 'logo' },
+  images: { images: 'logo', imagesDark: 'logoDark' },
   input: (_view, { title, description, logo, accentColor, allowSignup, holdFirstPosts, ...form }) => ({
+    ...(form.logoDark !== undefined && { logoDark: form.logoDark }),
     ...(form.announcement !== undefined && { announcement: form.announcement }),
     ...(form.announcementUntil !== undefined && { announcementUntil: form.announcementUntil }),
     ...(form.signupNote !== undefined && { signupNote: form.signupNote }),
+    ...(form.customCss !== undefined && { customCss: form.customCss }),
     ...(form.headerLinks !== undefined && { headerLinks: linesIn(form.headerLinks) }),
     ...(form.footerLinks !== undefined && { footerLinks: linesIn(form.footerLinks) }),
     title,

@@ -66,6 +66,17 @@ export const icon = assetOf('icon.svg')
 /** The same icon on a full square. Home screens round the corners themselves. */
 export const squareIcon = assetOf('icon.png')
 
+let last: { css: string; asset: Asset } | undefined
+
+/** The style sheet of the owner, which is made anew when it changes. */
+export function customStyle(css: string): Asset {
+  if (last?.css !== css) last = { css, asset: assetOf('custom.css', Buffer.from(css)) }
+  return last.asset
+}
+
+/** The last one, if it is at this path: pages are shown while the database is away. */
+export const lastCustomStyle = (path: string): Asset | undefined => (last?.asset.path === path ? last.asset : undefined)
+
 export const assets = new Map(
   [
     style,

@@ -6,13 +6,20 @@ import { encodingOf } from '../../http/encoding.js'
 const KEPT = { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' }
 
 /** The files that pages load. Their names change with what is in them. */
-export function serveFiles(server: FastifyInstance): void {
+export function serveFiles(server: FastifyInstance, customCss: () => Promise<string | null>): void {
+  async function assetAt(path: string) {
+    const { assets, customStyle, lastCustomStyle } = await import('./assets.js')
+    const known = assets.get(path) ?? lastCustomStyle(path)
+    if (known || !path.startsWith('/assets/custom.')) return known
+    const css = await customCss()
+    const asset = css === null ? undefined : customStyle(css)
+    return asset?.path === path ? asset : undefined
+  }
   server.get<{ Params: { name: string } }>(
     '/assets/:name',
     { config: { op: 'asset', part: 'file', isImmutable: true } },
     async (request, reply) => {
-      const { assets } = await import('./assets.js')
-      const asset = assets.get(`/assets/${request.params.name}`)
+      const asset = await assetAt(`/assets/${request.params.name}`)
       if (!asset) throw new AppError('NOT_FOUND', 'There is no such file.')
       const encoding = encodingOf(request)
       if (encoding) reply.header('content-encoding', encoding)

@@ -132,8 +132,8 @@ export class Forms {
 }
 
 /**
- * Uploads images, and adds to the text of the form the Markdown that shows them, or sets the field to the address of the
- * first. Those that come before one that is refused are in the text then, so that they need not be sent again.
+ * Uploads images, and adds to the text of the form the Markdown that shows them, or sets fields to their addresses. Those
+ * that come before one that is refused are in the form then, so that they need not be sent again.
  */
 async function addImages(
   view: LiveView,
@@ -141,17 +141,26 @@ async function addImages(
   to: NonNullable<AnyAction['images']>,
   images: readonly SentImage[],
 ): Promise<void> {
-  const field = typeof to === 'string' ? to : to.address
-  form.images = '' // the error of a refused one is shown there
   if (!view.viewer) {
-    if (form[field]?.trim()) return // it waits for the sign-in, without images
+    if (typeof to === 'string' && form[to]?.trim()) return // it waits for the sign-in, without images
     throw view.actor.refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
   }
-  if (images.length > MAX_IMAGES) throw new AppError('IMAGE_REFUSED', `A form takes at most ${MAX_IMAGES} images.`, { reason: 'image-count' }) // prettier-ignore
-  for (const { name, bytes } of images) {
+  const [first] = images
+  if (images.length > MAX_IMAGES) {
+    form[first?.field ?? 'images'] = ''
+    throw new AppError('IMAGE_REFUSED', `A form takes at most ${MAX_IMAGES} images.`, { reason: 'image-count' })
+  }
+  for (const { field: sent, name, bytes } of images) {
+    const field = typeof to === 'string' ? to : to[sent]
+    if (field === undefined) continue
+    form[sent] = '' // the error of a refused one is shown there
     const body = { type: imageTypeOf(bytes) ?? IMAGE_TYPES[0], bytes: Readable.from([bytes]) }
     const { image } = await view.send(create, {}, body)
-    if (typeof to !== 'string') return void (form[field] = image.url)
+    delete form[sent]
+    if (typeof to !== 'string') {
+      form[field] = image.url
+      continue
+    }
     const alt = (form.imageAlt?.trim() || name.replace(/\.\w+$/, '')).replaceAll(/[[\]\\\s]+/g, ' ').slice(0, MAX_ALT)
     const text = form[field]?.trimEnd() ?? ''
     form[field] = `${text}${text === '' ? '' : '\n\n'}![${alt.toWellFormed()}](${view.href(imagePath(image))})`

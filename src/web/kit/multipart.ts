@@ -8,14 +8,16 @@ import { MAX_FIELDS } from './fields.js'
 
 /** An image that was sent with a form. */
 export interface SentImage {
+  /** The field of the form that had it. */
+  field: string
   /** The name of its file, as the browser says. */
   name: string
   /** One byte more than allowed where it is too large. */
   bytes: Buffer
 }
 
-/** The field of a form that has images. */
-const FILES = 'images'
+/** The fields of a form that have images. */
+const FILES: readonly string[] = ['images', 'imagesDark']
 /** Images that one form may send. */
 export const MAX_IMAGES = 4
 /** Characters of the text that stands for an image. */
@@ -37,14 +39,14 @@ export async function receiveForm(
   parser.on('field', (name, value) => void body.set(name, [...(body.get(name) ?? []), value]))
   parser.on('file', (field, file, name) => {
     file.on('error', () => {}) // the parser reports a form that ends inside a file too
-    if (field !== FILES) {
+    if (!FILES.includes(field)) {
       file.resume()
       return
     }
     const chunks: Buffer[] = []
     file.on('data', (chunk: Buffer) => chunks.push(chunk))
     file.on('end', () => {
-      if (chunks.length > 0) images.push({ name: name ?? '', bytes: Buffer.concat(chunks) })
+      if (chunks.length > 0) images.push({ field, name: name ?? '', bytes: Buffer.concat(chunks) })
     })
   })
   const finished = once(parser, 'finish').catch((error: unknown) => {

@@ -192,10 +192,10 @@ export interface Action<In = never, Out = unknown> {
   /** Fields of the form, where the operation names them otherwise. */
   fields?: Record<string, string>
   /**
-   * The field of the text that images which come with the form are added to, as Markdown, or the field that takes the
-   * address of one image. Absent: it takes none.
+   * The field of the text that images which come with the form are added to, as Markdown, or by the fields that have one
+   * file each those that take its address. Absent: it takes none.
    */
-  images?: string | { address: string }
+  images?: string | Readonly<Record<string, string>>
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
   before?(
     this: void,

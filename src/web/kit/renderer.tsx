@@ -161,7 +161,11 @@ export class Renderer {
       actor,
       viewer,
       can: (permission) => canNow(actor, permission),
-      settings: { ...inLanguage(settings, words), logo: shownLogo(settings.logo, this.#parts.site) },
+      settings: {
+        ...inLanguage(settings, words),
+        logo: shownLogo(settings.logo, this.#parts.site),
+        logoDark: shownLogo(settings.logoDark, this.#parts.site),
+      },
       announcement,
       words,
       t: words.t,
@@ -225,7 +229,10 @@ export class Renderer {
     if (isCached && status === 200) request.allowCaching?.(Math.min(view.actor.expiresAt, request.lasts ?? Infinity))
     return request.reply
       .code(status)
-      .headers({ ...headersWith(view.settings.logo), 'content-language': view.words.language })
+      .headers({
+        ...headersWith([view.settings.logo, view.settings.logoDark]),
+        'content-language': view.words.language,
+      })
       .header('cache-control', !isCached ? 'no-store' : view.viewer ? 'private, no-cache' : 'no-cache')
       .type('text/html; charset=utf-8')
       .send(compressed(request.raw, request.reply, `<!doctype html>${renderToString(html)}`))
@@ -455,6 +462,7 @@ const BLANK = {
   title: 'Feedback',
   description: null,
   logo: null,
+  logoDark: null,
   icon: null,
   accentColor: null,
   googleAnalyticsId: null,
@@ -468,6 +476,7 @@ const BLANK = {
   signupNote: null,
   headerLinks: [],
   footerLinks: [],
+  customCss: null,
 }
 
 /** A page that someone may not see is a page that is not there. */

@@ -5,6 +5,7 @@ import { AppError } from '../../core/errors.js'
 import { clientOf } from '../../http/client.js'
 import { FORM_LIMIT, type Surface } from '../../http/surface.js'
 import { clientKey } from '../../service/lib/clients.js'
+import { customCss } from '../../service/settings.js'
 import { withQuery } from './addresses.js'
 import { compressed } from './encoding.js'
 import { fieldsOf, MAX_FIELDS } from './fields.js'
@@ -45,7 +46,7 @@ export const surfaceOf =
     server.removeAllContentTypeParsers() // a form is no JSON
     server.addContentTypeParser('multipart/form-data', (_request, _body, done) => done(null)) // see `bodyOf`
     await server.register(formbody, { bodyLimit: FORM_LIMIT, parser: formOf })
-    serveFiles(server)
+    serveFiles(server, () => customCss(site))
     serveImages(server, site.db, async (raw) => (await makers()).renderer.actorOf(raw))
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
     if (!routes.isAlone)

@@ -1,7 +1,7 @@
 import { DEFAULT_ACCENT, isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { linkIn } from '../../core/links.js'
-import { dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
+import { customStyle, dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
@@ -11,6 +11,7 @@ import { Empty } from './empty.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { Sections } from './sections.js'
+import { Logo } from './logo.js'
 import { siteIcon } from './siteicon.js'
 import { Unread, Waits } from './waits.js'
 
@@ -18,6 +19,7 @@ export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title
 
 function Layout({ view, title, head, isUnlisted, section, isSetup, children }: FrameProps) {
   const { t, settings, words, href, isAlone } = view
+  const { customCss } = settings // not on the dashboard, where a broken one is taken back
   const content = (
     <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
       <Flash view={view} />
@@ -48,6 +50,9 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         {accent && accent !== DEFAULT_ACCENT ? (
           <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} />
         ) : null}
+        {customCss === null || section || isSetup ? null : (
+          <link rel="stylesheet" href={href(customStyle(customCss).path)} />
+        )}
         <script src={href(script.path)} type="module" />
         {section ? <script src={href(dashboardScript.path)} type="module" /> : null}
         {head}
@@ -147,7 +152,7 @@ function Header({ view }: { view: View }) {
   return (
     <header>
       <a class="site" href={href('/')}>
-        {settings.logo ? <img src={settings.logo} alt="" height={28} /> : null}
+        <Logo settings={settings} />
         <bdi>{settings.title}</bdi>
       </a>
       <nav aria-label={t('layout.nav')}>
