@@ -50,7 +50,7 @@ export const textsMergedInto = async (
             from merges inner join posts on posts."postId" = merges."postId"
             left join boards on boards."boardId" = posts."boardId" where merges."rootId" = ${rootId}
               and (coalesce(boards.display, 1) = 1 or ${sql.lit(hidden ? 1 : 0)} = 1)
-            order by merges."mergedAt" desc, merges."postId" limit ${sql.lit(MOST_REASONS)}`,
+            order by merges."mergedAt" desc limit ${sql.lit(MOST_REASONS)}`,
         ).execute(db)
       ).rows
 
