@@ -28,6 +28,18 @@ export const listTold = (db: Db, { postId, eventId }: OfPost, userIds: readonly 
 
 export type ToldPerson = Awaited<ReturnType<typeof listTold>>[number]
 
+/** Whose doing an event was, as those know it who were told of it. Undefined where nobody was told. */
+export async function doerTold(db: Db, { postId, eventId }: OfPost): Promise<string | null | undefined> {
+  const row = await db
+    .selectFrom('notifications')
+    .select('actorId')
+    .where('postId', '=', postId)
+    .where('eventId', '=', eventId)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.actorId
+}
+
 export async function toldIds(db: Db, { postId, eventId }: OfPost): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('notifications')

@@ -12,7 +12,7 @@ import { receiversAmong } from '../db/notificationsettings.js'
 import type { PostView } from '../db/posts/row.js'
 import { readSettings } from '../db/settings.js'
 import type { Db } from '../db/tables.js'
-import { concernedIn, listTold, peopleOf, toldIds, type ToldPerson } from '../db/told.js'
+import { concernedIn, doerTold, listTold, peopleOf, toldIds, type ToldPerson } from '../db/told.js'
 import { eventId, eventOf, postOf } from './events.js'
 import type { Context } from './lib/context.js'
 import { doerOf, neededFor, readersAmong } from './lib/news.js'
@@ -182,7 +182,8 @@ async function concernOf(db: Db, event: NamedEvent, post: PostView): Promise<Con
 async function shownUntold(ctx: Context, untold: UntoldOf, ids: readonly string[]): Promise<Person[]> {
   const { db } = ctx
   const { event, post, kind, since } = untold
-  const doer = await doerOf(db, event)
+  const told = await doerTold(db, { postId: post.postId, eventId: event.id })
+  const doer = told ?? (await doerOf(db, event)) // the site may have another owner by now
   const author = event.action.startsWith('comment.') ? (await findComment(db, event.subject_id))?.author_id : undefined
   const muted = await unfollowersOf(db, post.postId)
   const followers = since && (await reasonsOf(db, post.postId))

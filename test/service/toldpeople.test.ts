@@ -36,6 +36,19 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, string, string[], R
     ['ann', 'bea', 'cleo'],
     { eve: 'own' },
   ],
+  'who owned the site when it was changed at the command line': [
+    async (w) => {
+      await w.as({ token: w.token })(follows.follow, w.inPost)
+      await w.site.db.updateTable('users').set({ username: 'owner' }).where('isOwner', '=', 1).execute()
+      await w.ship()
+      await w.run()
+      await w.site.db.updateTable('users').set({ isOwner: 0 }).where('isOwner', '=', 1).execute()
+      await w.site.db.updateTable('users').set({ isOwner: 1 }).where('userId', '=', w.dan.userId).execute()
+    },
+    'post.updated',
+    ['ann', 'bea', 'cleo'],
+    { owner: 'own' },
+  ],
   'a quiet change': [(w) => w.ship({ quiet: true }), 'post.updated', [], { ann: 'quiet', bea: 'quiet', cleo: 'quiet' }],
   'who is blocked, unfollowed the post, follows no votes, or chose not to be told': [
     async (w) => {
