@@ -85,7 +85,7 @@ export async function filled(engine: Engine): Promise<Machine> {
 
 /** Makes the database of a machine with an earlier schema, and a title by which it is known. */
 export async function makeOlder({ databaseUrl }: Machine, schema: string, title: string): Promise<void> {
-  makeFolder(path.dirname(databaseUrl.replace(/^sqlite:/, '')))
+  if (databaseUrl.startsWith('sqlite:')) makeFolder(path.dirname(databaseUrl.slice('sqlite:'.length)))
   const db = await connect(databaseUrl)
   if (!databaseUrl.startsWith('sqlite:')) await clear(db) // it is a copy of one with the newest schema
   const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateTo(schema)
