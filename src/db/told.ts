@@ -28,7 +28,7 @@ export const listTold = (db: Db, { postId, eventId }: OfPost, userIds: readonly 
 
 export type ToldPerson = Awaited<ReturnType<typeof listTold>>[number]
 
-/** Whose doing an event was, as those know it who were told of it. Undefined where nobody was told. */
+/** Who caused an event, as its notifications name them. Undefined where nobody was told. */
 export async function doerTold(db: Db, { postId, eventId }: OfPost): Promise<string | null | undefined> {
   const row = await db
     .selectFrom('notifications')

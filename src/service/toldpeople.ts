@@ -48,8 +48,7 @@ export type Person = Type.Static<typeof Person>
 
 export const toldPeople = operation({
   id: 'events.told',
-  summary:
-    'List who was told of an event about a post, or who has to do with the post and was not, and why; for the team',
+  summary: 'List who was told of an event about a post, or who was not and why; for the team',
   http: 'GET /events/:id/people 200',
   access: 'post:update',
   errors: ['EVENT_NOT_FOUND'],
@@ -115,7 +114,7 @@ const shownTold = (
   reason: null,
 })
 
-/** Who was not told of an event, and what decides why. */
+/** People who were not told of an event, and what their reasons depend on. */
 interface UntoldOf {
   event: NamedEvent
   post: PostView
@@ -178,7 +177,7 @@ async function concernOf(db: Db, event: NamedEvent, post: PostView): Promise<Con
   }
 }
 
-/** What is asked of each person, in the order of `UNTOLD`. */
+/** The people with the first reason of `UNTOLD` that holds for each. */
 async function shownUntold(ctx: Context, untold: UntoldOf, ids: readonly string[]): Promise<Person[]> {
   const { db } = ctx
   const { event, post, kind, since } = untold

@@ -63,7 +63,7 @@ const OTHERS = [
 ] as const
 
 const unknown = (shown: string, why: string): AppError =>
-  new AppError('USAGE', `Cannot tell what ${shown} is from: ${why}. Say it with a word before it, as in "import csv FILE".`) // prettier-ignore
+  new AppError('USAGE', `Cannot tell what ${shown} is from: ${why}. Name the source, as in "import csv FILE".`) // prettier-ignore
 
 async function headOf(file: string): Promise<Buffer> {
   const handle = await open(file)

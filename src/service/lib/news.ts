@@ -70,7 +70,7 @@ export async function tell(
   await tellOf(waiting && { kind: 'report', roadmapId: null, to: 'team', ...waiting })
 }
 
-/** Whose doing an event is. What is done at the command line, and on behalf of nobody, is the owner's, as what is written there. */
+/** Who caused an event. A change at the command line without --as counts as the owner's. */
 export const doerOf = async (db: Db, { actor_id, origin }: Pick<Told, 'actor_id' | 'origin'>): Promise<string | null> =>
   actor_id ?? (origin.startsWith('cli:') ? ((await findOwner(db))?.userId ?? null) : null)
 
@@ -241,7 +241,7 @@ async function mergeNews(db: Db, event: Told): Promise<News | undefined> {
   return mergedInto(post, { by: event.actor_id, among })
 }
 
-/** What people are told whose posts were merged into another. */
+/** The news for people who followed a post that was merged into another. */
 export const mergedInto = (post: PostView, whom: Pick<News, 'by' | 'among' | 'only'>): News => ({
   kind: 'merged',
   post,
@@ -251,7 +251,7 @@ export const mergedInto = (post: PostView, whom: Pick<News, 'by' | 'among' | 'on
   ...whom,
 })
 
-/** What a message of the team would tell those whom it mentions. Undefined where it mentions nobody who may read it. */
+/** The news for those whom a message mentions. Undefined where it mentions nobody who may read it. */
 export async function mentionNews(
   db: Db,
   { post, by, markdown }: { post: PostView; by: string | null; markdown: string },

@@ -77,7 +77,7 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
     return written
   })
 
-/** Milliseconds. What one person did to many posts is told in steps, which become due one after another. */
+/** Milliseconds. The notifications of one bulk change become due one after another; within this time they share a mail. */
 const ONE_ACT_MS = 30_000
 
 /** Which of the rows of a person are to be mailed now: those that are due, and soon ones that go into the same mails. */

@@ -25,7 +25,7 @@ const shown = {
   ),
 } as const
 
-/** Whom a comment on a post can mention, while an @ is typed: for the script of it, and for those without. */
+/** People that a comment can mention. The script that completes an @ reads this page. */
 export const people = page({
   ...shown,
   load: async (view) => (await view.call(service.people, { post_id: view.params.slug })).people,

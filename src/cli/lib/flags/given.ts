@@ -29,10 +29,7 @@ export function givenValues({ leaf, fields, positional, joined }: Given): Values
   return Object.fromEntries(all.filter(([, value]) => value !== undefined))
 }
 
-/**
- * The value of a flag of every command for the field of that name: who gives --quiet to a command that tells people wants
- * less said, to them too.
- */
+/** A global flag also sets the field of the same name: --quiet makes a command that tells people tell nobody. */
 const globalValue = (leaf: Command, field: string): unknown =>
   isGlobal(field) ? leaf.optsWithGlobals<Values>()[field] : undefined
 
