@@ -96,6 +96,7 @@ export function register(group: Command, cli: Cli): void {
       'users list --sort newest',
       'users list --since 7d',
       'users list --role none --state active,unverified --sort seen',
+      'users list --tag vip',
       'users list --seen-before 90d',
       'users list --all -o csv > users.csv',
     ],

@@ -51,6 +51,8 @@ export interface UserFilter extends Period {
   states?: readonly UserState[] | undefined
   /** Unique ids of roles, and null for users without a role. */
   roles?: readonly (string | null)[] | undefined
+  /** Unique folded tags: a user has one of them. */
+  tags?: readonly string[] | undefined
   /** One of these texts is in the text of the user that is searched. */
   texts?: readonly string[] | undefined
   /** When they were last seen. */
@@ -93,7 +95,7 @@ interface Part {
   isPeriod?: true
 }
 
-function partsOf(db: Db, { states, roles, texts, seen = {}, ...period }: UserFilter): Part[] {
+function partsOf(db: Db, { states, roles, tags, texts, seen = {}, ...period }: UserFilter): Part[] {
   const parts: Part[] = []
   if (hasEnd(period))
     parts.push({
@@ -104,6 +106,13 @@ function partsOf(db: Db, { states, roles, texts, seen = {}, ...period }: UserFil
     })
   if (states) parts.push(stateFilter(db, states))
   if (roles) parts.push(roleFilter(db, roles))
+  if (tags) {
+    const rows = sql`user_tags where "tagFolded" in (${sql.join(tags)})`
+    parts.push({
+      ...among('userId', rows),
+      count: () => countOf(db, sql`select count(distinct "userId") as count from ${rows}`),
+    })
+  }
   if (hasEnd(seen)) {
     const rows = sql`user_uses where ${rangeOf(sql`user_uses."usedAt"`, seen)}`
     parts.push({ ...among('userId', rows), count: () => countOf(db, sql`select count(*) as count from ${rows}`) })

@@ -19,8 +19,10 @@ import { NONE } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { User, usersShown } from './lib/people.js'
-import { fields, oneOf, someOf } from './lib/schemas.js'
+import { fields, listOf, oneOf, someOf } from './lib/schemas.js'
 import { orderFields, periodFields, periodFrom, timeField, timeFrom } from './lib/times.js'
+import { tagKey } from './lib/usertagwords.js'
+
 const PEOPLE: Listing<ListedUser> = { row: 'user', rows: 'Users', id: 'userId', alias: true }
 
 export const list = operation({
@@ -55,6 +57,7 @@ export const list = operation({
         names: 'role',
       }),
     ),
+    tag: Type.Optional(listOf({ maxItems: 50, description: 'Only users with one of these tags, in any letter case' })),
     state: Type.Optional(someOf(USER_STATES, { description: 'Only users in one of these states' })),
     seenSince: timeField('Only users last seen since this time'),
     seenBefore: timeField('Only users last seen before this time, or never'),
@@ -66,12 +69,16 @@ export const list = operation({
     results: alias(User),
     ...pageKeys,
   }),
-  async run(ctx, { created, sort, since, until, query = '', role = [], state, seenSince, seenBefore, ...page }) {
+  async run(
+    ctx,
+    { created, sort, since, until, query = '', role = [], tag = [], state, seenSince, seenBefore, ...page },
+  ) {
     const text = query.trim()
     const filter: UserFilter = {
       ...periodFrom({ since, until }),
       states: state && [...new Set(state)],
       roles: role.length > 0 ? await roleIdsFrom(ctx, role) : undefined,
+      tags: tag.length > 0 ? [...new Set(tag.map(tagKey))] : undefined,
       texts: text === '' ? undefined : [...new Set([searchKey(text), text.toLowerCase()])],
       seen: { since: timeFrom('seenSince', seenSince), until: timeFrom('seenBefore', seenBefore) },
     }

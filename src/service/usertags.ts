@@ -1,12 +1,12 @@
 import * as Type from 'typebox'
 import { invalidField } from '../core/fields.js'
-import { plainText } from '../core/text.js'
 import { lockUser } from '../db/users.js'
 import { addUserTags, removeUserTags, userTagsOf } from '../db/usertags.js'
 import { change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { User, userNotFound, userShown } from './lib/people.js'
 import { fields, listOf } from './lib/schemas.js'
+import { tagKey, tagWord } from './lib/usertagwords.js'
 import { nothingGiven } from './posttags.js'
 import { userOf, who } from './users.js'
 
@@ -45,7 +45,7 @@ export const tag = operation({
       const { userId } = user
       const before = await userTagsOf(tx.db, [userId])
       const has = (key: string) => before.some(({ tagFolded }) => tagFolded === key)
-      const taken = remove.map((each) => keyOf(wordOf(each)))
+      const taken = remove.map(tagKey)
       const fresh = given.filter(({ tagFolded }) => !has(tagFolded) && !taken.includes(tagFolded))
       const gone = taken.filter(has)
       if (before.length + fresh.length - new Set(gone).size > MOST_TAGS) throw tooMany()
@@ -58,17 +58,12 @@ export const tag = operation({
   },
 })
 
-const wordOf = (given: string): string => plainText(given).replaceAll(/\s+/g, ' ').trim()
-
-/** Tags are the same in any letter case. Signs count: `+1` is not `-1`. */
-const keyOf = (word: string): string => word.normalize('NFKC').toLowerCase()
-
 /** Each once, as it is written first. */
 function tagsGiven(given: readonly string[]): Given[] {
   const found = new Map<string, Given>()
   for (const each of given) {
-    const word = wordOf(each)
-    const key = keyOf(word)
+    const word = tagWord(each)
+    const key = tagKey(word)
     if (key === '' || word.length > MOST_CHARACTERS || word.includes(',')) throw notTag(each)
     if (!found.has(key)) found.set(key, { tag: word, tagFolded: key })
   }

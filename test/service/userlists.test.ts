@@ -28,6 +28,8 @@ async function makePeople(engine: Engine) {
     await insertUser(site.db, { ...person, username: `user_${n}`, isVerified: isOdd && n % 3 ? 0 : 1, isBlocked: n % 97 === 5 ? 1 : 0 }) // prettier-ignore
     if (n % 40 === 0) await site.db.insertInto('roles_users').values({ role_id: support, user_id: person.userId }).execute() // prettier-ignore
     if (n % 60 === 0) await site.db.insertInto('roles_users').values({ role_id: editors, user_id: person.userId }).execute() // prettier-ignore
+    const tags = [...(n % 30 === 0 ? ['VIP'] : []), ...(n % 50 === 0 ? ['Beta tester'] : [])]
+    for (const tag of tags) await site.db.insertInto('user_tags').values({ userId: person.userId, tag, tagFolded: tag.toLowerCase(), createdAt: person.createdAt }).execute() // prettier-ignore
     if (n % 100 === 0) await site.callAs({ ...operator, userId: person.userId })(posts.create, { title: `Post ${n}` })
     if (n % 20 === 3) await site.signIn(person.userId)
   }
@@ -55,6 +57,9 @@ const FILTERS: Record<string, (user: Listed) => boolean> = {
   'role=none': (user) => assigned(user).length === 0,
   'role=none,editors': (user) => assigned(user).length === 0 || assigned(user).includes('editors'),
   'role=%40everyone': (user) => user.roles.some(({ name }) => name === '@everyone'),
+  'tag=vip': ({ tags }) => tags.includes('VIP'),
+  'tag=Vip,beta%20TESTER': ({ tags }) => tags.length > 0,
+  'tag=vip&role=none&query=example': (user) => user.tags.includes('VIP') && assigned(user).length === 0 && user.email.includes('example'), // prettier-ignore
   'query=ИВАН': ({ name }) => name === 'Иван',
   'query=mail.example': ({ email }) => email.includes('mail.example'),
   'query=USER_11': ({ username }) => username.includes('user_11'),

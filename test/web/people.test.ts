@@ -4,6 +4,7 @@ import * as invitations from '../../src/service/invitations.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
+import { tag } from '../../src/service/usertags.js'
 import { engines, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -46,6 +47,7 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     const { role } = await site.call(roles.create, { name: 'Helpers' })
     await site.call(roles.assign, { role_id: role.id, user_id: 'bob' })
     await site.call(users.block, { user: 'li' })
+    await site.call(tag, { user: 'eve', add: ['R&D "A"'] })
     const found = async (query: string, token = owner) =>
       offered((await get(`/dashboard/users?${query}`, token)).text)
         .filter((path) => /\/users\/(eve|bob|li)$/.test(path))
@@ -55,6 +57,12 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect(await found(`role=${role.id}`)).toEqual(['bob'])
     expect(await found('state=blocked')).toEqual(['li'])
     expect(await found('since=2099-01-01')).toEqual([])
+    expect(await found('tag=r%26d+%22a%22')).toEqual(['eve'])
+    const ofTag = '/dashboard/users?tag=R%26D%20%22A%22'
+    for (const path of ['/dashboard/users', '/dashboard/users/eve'])
+      expect((await get(path, owner)).text).toContain(`href="${ofTag}"`)
+    const tagged = (await get(ofTag, owner)).text
+    expect(tagged).toContain('name="tag" value="R&amp;D &quot;A&quot;"')
     const { text } = await get(`/dashboard/users?q=e&role=${role.id}&sort=posts`, owner)
     expect(text).toContain('name="q" value="e"')
     expect(text).toContain(`value="${role.id}" selected`)

@@ -1,5 +1,7 @@
 import type * as service from '../../service/users.js'
 import { tag } from '../../service/usertags.js'
+import { list } from '../../service/users.js'
+import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Field, Form, Hidden, Submit } from '../parts/form.js'
 
@@ -21,7 +23,13 @@ export function PersonTags({ view, user: { tags }, to }: TagsProps) {
       <ul class="outcomes">
         {tags.map((name) => (
           <li>
-            <bdi>{name}</bdi>
+            {view.may(list) ? (
+              <a href={view.href(links.peopleWithTag(name))}>
+                <bdi>{name}</bdi>
+              </a>
+            ) : (
+              <bdi>{name}</bdi>
+            )}
             {isEditor ? (
               <Form view={view} to={to}>
                 <Hidden name="remove" value={name} />

@@ -33,6 +33,7 @@ async function load(view: LiveView) {
   const list = await view.call(service.list, {
     ...(query.q && { query: filterOf(view) }),
     ...(query.role && { role: [query.role] }),
+    ...(query.tag && { tag: [query.tag] }),
     ...(state && { state: [state] }),
     ...(query.since && { seenSince: query.since }),
     sort: SORTS.find((each) => each === query.sort) ?? 'newest',
@@ -59,7 +60,7 @@ export const users = page({
   title: ({ t }) => t('nav.users'),
   show(view, { users: rows, choices, total_count: total, total_pages: pages }) {
     const { t, query } = view
-    const isFiltered = [query.q, query.role, query.state, query.since].some(Boolean)
+    const isFiltered = [query.q, query.role, query.tag, query.state, query.since].some(Boolean)
     const table = <People view={view} rows={rows} canChoose={view.may(blockMany)} />
     return (
       <>
@@ -123,6 +124,12 @@ function Filters({ view, choices }: { view: View; choices: readonly roles.Role[]
         <span>{t('user.find')}</span>
         <input type="search" name="q" value={query.q} maxLength={200} />
       </label>
+      {query.tag ? (
+        <label>
+          <span>{t('tag.label')}</span>
+          <input type="search" name="tag" value={query.tag} maxLength={100} />
+        </label>
+      ) : null}
       {choices.length > 0 ? (
         <label>
           <span>{t('user.role')}</span>
@@ -195,6 +202,9 @@ const People = ({ view, rows, canChoose }: { view: View; rows: readonly Row[]; c
           label: t('user.roles'),
           cell: (person) => (namesOf(person) === '' ? '' : <span class="words">{namesOf(person)}</span>),
         },
+        ...(rows.some(({ tags }) => tags.length > 0)
+          ? [{ label: t('tag.label'), cell: (person: Row) => <TagsOf view={view} person={person} /> }]
+          : []),
         { label: t('nav.posts'), kind: 'number', sort: 'posts', cell: ({ posts }) => words.number(Number(posts)) },
         { label: t('user.votes'), kind: 'number', sort: 'votes', cell: ({ votes }) => words.number(Number(votes)) },
         {
@@ -207,6 +217,20 @@ const People = ({ view, rows, canChoose }: { view: View; rows: readonly Row[]; c
     />
   )
 }
+
+/** Each leads to everybody with it. */
+const TagsOf = ({ view, person: { tags } }: { view: View; person: Row }) => (
+  <span class="words">
+    {tags.map((tag, at) => (
+      <>
+        {at > 0 ? ', ' : ''}
+        <a href={view.href(links.peopleWithTag(tag))}>
+          <bdi>{tag}</bdi>
+        </a>
+      </>
+    ))}
+  </span>
+)
 
 const namesOf = ({ roles: own }: Pick<Row, 'roles'>): string =>
   own

@@ -18,6 +18,7 @@ export const links = {
   /** Pages of the dashboard. */
   teamPost: (slug: string): string => `/dashboard/posts/${encodeURIComponent(slug)}`,
   person: (username: string): string => `/dashboard/users/${encodeURIComponent(username)}`,
+  peopleWithTag: (tag: string): string => `/dashboard/users?tag=${encodeURIComponent(tag)}`,
   role: (id: string): string => `/dashboard/settings/roles/${encodeURIComponent(id)}`,
   /** All posts of a list as CSV. The query is that of the list. */
   postsFile: '/export/posts',
