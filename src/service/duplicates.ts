@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { UNFINISHED } from '../core/statuskinds.js'
 import { MOST_TITLES, type ComparedPost } from '../db/posts/compared.js'
+import { can } from './lib/access.js'
 import { findClusters } from './lib/duplicates.js'
 import { operation } from './lib/operation.js'
 import { filterFields, filterFrom } from './lib/postfilter.js'
@@ -71,7 +72,7 @@ export const duplicates = operation({
     const { clusters, looked, isCapped } = await findClusters(
       ctx.db,
       { ...filter, spam: false },
-      { most: all ? MOST_OF_ALL : MOST, limit, ahead },
+      { most: all ? MOST_OF_ALL : MOST, limit, ahead, hidden: can(ctx.actor, 'board:read') },
     )
     return {
       clusters: clusters.map(({ into, posts }) => ({

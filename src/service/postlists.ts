@@ -1,12 +1,11 @@
 import * as Type from 'typebox'
-import { searchWords } from '../core/words.js'
 import { followedAmong } from '../db/posts/followed.js'
 import { postList } from '../db/posts/list.js'
 import { SORTS, STEADY } from '../db/posts/order.js'
 import { postAtCursor, searchPosts } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
-import { similarPosts } from '../db/posts/similar.js'
-import { SIGN_IN_ERRORS } from './lib/access.js'
+import { postsNumbered } from '../db/searchhits.js'
+import { can, SIGN_IN_ERRORS } from './lib/access.js'
 import { postCells } from './lib/cells.js'
 import type { CachedContext } from './lib/context.js'
 import { csvOf } from './lib/csvof.js'
@@ -26,6 +25,7 @@ import { Post, tagsAmong, takenAmong, toPost } from './lib/postshapes.js'
 import { fields, inPath, oneOf } from './lib/schemas.js'
 import { filterAsked } from './lib/searchquery.js'
 import { viewerOf } from './lib/sessions.js'
+import { findSimilar } from './lib/similar.js'
 import { reasonsOf, SimilarReason } from './lib/similarreasons.js'
 import { orderFields } from './lib/times.js'
 import { OpenView, viewField, withView } from './lib/views.js'
@@ -35,14 +35,10 @@ const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', ali
 
 const FOUND: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', size: 20, pages: 250 }
 
-/** Posts shown beside a new one. */
-const MAX_SIMILAR = 5
-/** Shorter words say little, in scripts that have them. */
-const MIN_LENGTH = 3
-/** Words of a title that are looked for: the longest. */
-const MAX_TITLE_WORDS = 5
-/** Characters of a title that are read. */
-const MAX_TITLE = 200
+/** Posts shown beside a new one, and at most. */
+const [SIMILAR, MAX_SIMILAR] = [5, 20]
+/** Characters of a title and of a text that are read. */
+const [MAX_TITLE, MAX_TEXT] = [200, 1000]
 
 export const list = operation({
   id: 'posts.list',
@@ -152,26 +148,39 @@ export const search = operation({
 
 export const similar = operation({
   id: 'posts.similar',
-  summary: 'Find up to five posts whose words are most like the title of a new one',
+  summary: 'Find the posts that a new one may repeat, by its title, the most alike first',
   http: 'GET /posts/similar 200',
   access: 'public',
   limit: 'similar',
   errors: [],
   input: fields({
     title: Type.String({ description: `Title of the new post; its first ${MAX_TITLE} characters count` }),
+    text: Type.Optional(
+      Type.String({ description: `Its text, which counts less; its first ${MAX_TEXT} characters count` }),
+    ),
+    except: Type.Optional(
+      Type.String({ format: 'uuid', description: 'The post that has this title, which is left out' }),
+    ),
+    limit: Type.Integer({ minimum: 1, maximum: MAX_SIMILAR, default: SIMILAR, description: 'Posts, at most' }),
   }),
   output: Type.Object({
     posts: Type.Array(Post),
     reasons: Type.Array(SimilarReason, { description: 'Why each of them is like it, in the same order' }),
   }),
-  async run(ctx, { title }) {
-    const words = searchWords(title.slice(0, MAX_TITLE))
-      .filter((word) => word.length >= MIN_LENGTH || /\p{Lo}/u.test(word))
-      .toSorted((one, other) => other.length - one.length)
-      .slice(0, MAX_TITLE_WORDS)
-    const searches = words.length > 1 ? [words, ...words.map((word) => [word])] : words.map((word) => [word])
-    const found = await similarPosts(ctx.db, await filterFrom(ctx, {}), searches, MAX_SIMILAR)
-    return { posts: await postsShown(ctx, found, { votes: false }), reasons: await reasonsOf(ctx, words, found) }
+  async run(ctx, { title, text = '', except, limit }) {
+    const asked = { title: title.slice(0, MAX_TITLE), text: text.slice(0, MAX_TEXT), except, limit }
+    const hidden = can(ctx.actor, 'board:read')
+    const { found, parts } = await findSimilar(ctx.db, await filterFrom(ctx, {}), asked, { hidden })
+    const rows = await postsNumbered(ctx.db, found.map(({ post }) => post.number)) // prettier-ignore
+    const byNumber = new Map(rows.map((row) => [row.number, row]))
+    const alike = found.flatMap(({ post, score }) => {
+      const row = byNumber.get(post.number)
+      return row ? [{ row, score }] : [] // deleted meanwhile
+    })
+    return {
+      posts: await postsShown(ctx, alike.map(({ row }) => row), { votes: false }), // prettier-ignore
+      reasons: await reasonsOf(ctx, parts, alike),
+    }
   },
 })
 

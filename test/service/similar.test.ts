@@ -44,7 +44,7 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(await like('dark')).toEqual([5, 4, 3, 2, 1].map((number) => `Dark ${number}`))
     const { body } = await site.http('GET /posts/similar?title=csv')
     const listed = (await site.http('POST /posts/get', { body: { query: 'csv', votes: false } })).body.posts
-    expect(body).toEqual({ posts: listed, reasons: [{ postId: listed[0].postId, words: ['csv'] }] })
+    expect(body).toEqual({ posts: listed, reasons: [{ postId: listed[0].postId, score: expect.any(Number) as number, words: ['csv'] }] }) // prettier-ignore
     expect((await site.http('GET /posts/similar')).body.code).toBe('VALIDATION_ERROR')
   })
 
@@ -78,6 +78,53 @@ describe.each(engines)('similar posts on %s', (engine) => {
     const { text } = await site.http('GET //posts/similar?title=dark+autoscroll', { headers: { accept: 'text/html', cookie: `feedbackctl=${token}` } }) // prettier-ignore
     expect(text).toMatch(/<mark>Dark<\/mark> mode/)
     expect(text.replaceAll(/[\u2066-\u2069]/g, '')).toContain('2 merged posts said: autoscroll')
+  })
+
+  it('say it in another word, in another language, with other endings and with a typing error', async () => {
+    const { site, like } = await filled(engine)
+    for (const title of ['Benachrichtigungen stummschalten', '深色模式', '通知を検索する', 'Raccourcis clavier', 'Panes should be resizable'])
+      await site.call(posts.create, { title }) // prettier-ignore
+    const first = async (title: string) => (await like(title))[0]
+    expect(await like('night theme')).toEqual(expect.arrayContaining(['Dark mode', '深色模式']))
+    expect(await first('Download to csv')).toBe('Export as CSV')
+    expect(await first('mute notifications')).toBe('Benachrichtigungen stummschalten')
+    expect(await first('通知の検索')).toBe('通知を検索する')
+    expect(await first('夜间模式')).toBe('深色模式')
+    expect(await first('hotkeys')).toBe('Raccourcis clavier')
+    expect(await first('resize panes')).toBe('Panes should be resizable')
+    expect(await first('Trasnport')).toBe('Modes of transport')
+  })
+
+  it('leave out the post itself, take its text too, and are as many as asked for', async () => {
+    const { site } = await filled(engine)
+    const { post } = await site.call(posts.create, { title: 'Evening', contentMarkdown: 'I read in the dark.' })
+    const found = async (more: object) => {
+      const { posts: some } = await site.call(posts.similar, { title: post.title, ...more })
+      return some.map(({ title }) => title)
+    }
+    expect(await found({ limit: 2 })).toEqual(['Evening', 'Evening mails'])
+    expect(await found({ except: post.postId })).toEqual(['Evening mails', 'Dark mode for the evening'])
+    expect(await found({ except: post.postId, text: post.contentMarkdown, limit: 2 })).toEqual([
+      'Dark mode for the evening',
+      'Evening mails',
+    ])
+    for (const wrong of [{ limit: 0 }, { limit: 21 }, { limit: 'x' }, { except: 'x' }])
+      expect((await site.http(`GET /posts/similar?${new URLSearchParams({ title: 'x', ...Object.fromEntries(Object.entries(wrong).map(([key, value]) => [key, String(value)])) }).toString()}`)).body.code).toBe('VALIDATION_ERROR') // prettier-ignore
+  })
+
+  it('learn from merges: the words of what was merged lead to what it was merged into', async () => {
+    const { site, like } = await filled(engine)
+    for (const title of ['Bananas for breakfast', 'Fruit in the morning', 'Morning sun'])
+      await site.call(posts.create, { title })
+    await site.call(merges.merge, { ids: ['bananas-for-breakfast'].map(() => '7'), into: '1' })
+    expect((await like('bananas'))[0]).toBe('Dark mode for the evening')
+    expect(await like('sun')).toEqual(['Morning sun'])
+  })
+
+  it('are found for every text, however odd', async () => {
+    const { site } = await filled(engine)
+    for (const title of ['"', "'", '\\', 'a:b*', 'NOT dark OR', '(((', '¶dark ≈x ⁀y', '💡'.repeat(90), 'ก'.repeat(300), 'é̶́'.repeat(99), 'x'.repeat(5000), "l'été d'hier"])
+      expect((await site.call(posts.similar, { title, text: title })).posts.length).toBeLessThanOrEqual(5) // prettier-ignore
   })
 
   it('are none of a private board, but for who may read it', async () => {

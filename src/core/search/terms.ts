@@ -39,7 +39,26 @@ export const termOfAny = (word: string, others: readonly string[]): Term => ({
   inTitle: others.map((other) => [exact(MARKS.title + other)]),
 })
 
-function termOf(word: string): Term {
+/** A term without words that begin so: an index has to read all of those before it knows the newest. */
+export const withoutBeginnings = ({ word, any, inTitle }: Term): Term => {
+  const whole = (tokens: readonly Token[]) => tokens.map(({ text }) => exact(text))
+  return { word, any: any.map(whole), inTitle: inTitle.map(whole) }
+}
+
+/** A term that words of the same meaning stand for too: stems, or parts of a text without spaces. */
+export const termOrAny = ({ word, any, inTitle }: Term, others: readonly string[]): Term => ({
+  word,
+  any,
+  inTitle: [
+    ...inTitle,
+    ...others.map((other) => {
+      const pairs = pairsOf(other)
+      return (pairs.length > 0 ? pairs : [other]).map((each) => exact(MARKS.title + each))
+    }),
+  ],
+})
+
+export function termOf(word: string): Term {
   const pairs = pairsOf(word).slice(0, MAX_PAIRS)
   const isSpaced = wordsInOrder(word).length === 1 // a word between spaces, or a single sign
   const stem = stemOf(word)

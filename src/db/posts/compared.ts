@@ -22,7 +22,7 @@ const READ = 1000
 /** Bytes of a text that is read at all. */
 const SHORT = 8192
 
-const COLUMNS =
+export const COMPARED =
   sql.raw(`posts.number, posts."postId", posts.slug, posts.title, posts."boardId", posts.roadmap_id, posts.display, posts."hidesVoters",
   posts."votesCount", posts."commentsCount", posts.trending, posts."createdAt",
   case when octet_length(posts."contentMarkdown") > ${SHORT} then '' else substr(coalesce(posts."contentMarkdown", ''), 1, ${READ}) end as text`)
@@ -39,7 +39,7 @@ export async function comparedPosts(
   const most = sql.lit(limit)
   const ranges = rangesOf(conditions).map(
     ({ where, nulls }) =>
-      sql`select * from (select ${COLUMNS} from posts where ${where}${beyond} order by ${orderBy('newest', 'posts', nulls)} limit ${most}) as part`,
+      sql`select * from (select ${COMPARED} from posts where ${where}${beyond} order by ${orderBy('newest', 'posts', nulls)} limit ${most}) as part`,
   )
   const { rows } = await sql<ComparedPost>`
     select posts.*, coalesce(boards.view_voters, 1 - posts."hidesVoters") as "showsVoters"
@@ -55,6 +55,7 @@ export const MOST_TITLES = 10
 export const titlesMergedInto = async (
   db: Db,
   rootIds: readonly string[],
+  { hidden }: { hidden: boolean },
 ): Promise<{ rootId: string; title: string }[]> =>
   rootIds.length === 0
     ? []
@@ -64,6 +65,8 @@ export const titlesMergedInto = async (
           rootIds,
           (rootId) => sql<{ rootId: string; title: string }>`
             select merges."rootId", posts.title from merges inner join posts on posts."postId" = merges."postId"
-            where merges."rootId" = ${rootId} order by merges."mergedAt" desc, merges."postId" desc limit ${sql.lit(MOST_TITLES)}`,
+            left join boards on boards."boardId" = posts."boardId" where merges."rootId" = ${rootId}
+              and (coalesce(boards.display, 1) = 1 or ${sql.lit(hidden ? 1 : 0)} = 1)
+            order by merges."mergedAt" desc, merges."postId" desc limit ${sql.lit(MOST_TITLES)}`,
         ).execute(db)
       ).rows

@@ -175,7 +175,7 @@ export function ledFrom(db: Db, conditions: Conditions, slice: Parameters<typeof
 }
 
 /** Posts with the words that a search looks at, for one page: a word can be in most of them. */
-export const MOST_SEARCHED = 5000
+const MOST_SEARCHED = 5000
 
 /**
  * Those that pass a filter with words, by number. `isCapped` tells of a page that is not full whether there are more

@@ -33,9 +33,9 @@ const PAIRS = 50
 export async function findClusters(
   db: Db,
   filter: PostFilter,
-  { most, limit, ahead }: { most: number; limit: number; ahead: ReadonlySet<string | null> },
+  { most, limit, ahead, hidden }: { most: number; limit: number; ahead: ReadonlySet<string | null>; hidden: boolean },
 ): Promise<{ clusters: Cluster[]; looked: number; isCapped: boolean }> {
-  const { posts, merged } = await readPosts(db, filter, most + 1)
+  const { posts, merged } = await readPosts(db, filter, { most: most + 1, hidden })
   const isCapped = posts.length > most
   const looked = posts.slice(0, most)
   const turn = turns()
@@ -106,7 +106,11 @@ async function likeOf(
   return found.toSorted((one, other) => other.score - one.score || other.at - one.at).slice(0, MOST_OF_CLUSTER)
 }
 
-async function readPosts(db: Db, filter: PostFilter, most: number): Promise<Read> {
+async function readPosts(
+  db: Db,
+  filter: PostFilter,
+  { most, hidden }: { most: number; hidden: boolean },
+): Promise<Read> {
   const posts: ComparedPost[] = []
   const merged: Read['merged'] = new Map()
   for (;;) {
@@ -116,6 +120,7 @@ async function readPosts(db: Db, filter: PostFilter, most: number): Promise<Read
     for (const { rootId, title } of await titlesMergedInto(
       db,
       page.map(({ postId }) => postId),
+      { hidden },
     ))
       // prettier-ignore
       merged.set(rootId, [...(merged.get(rootId) ?? []), title])

@@ -1,4 +1,5 @@
 import { COMMON_WORDS } from '../../core/search/commonwords.js'
+import { joined } from '../../core/search/alike.js'
 import { stemOf } from '../../core/search/stem.js'
 import { folded, MAX_LENGTH, pairsOf, WORDS_AND_RUNS } from '../../core/words.js'
 
@@ -173,16 +174,3 @@ export function sharedWords(one: Text, other: Text): Pick<Likeness, 'words' | 'm
 }
 
 const keysOf = (text: string): Set<string> => new Set(tokensOf(text).map(({ key }) => key))
-
-/** Pairs of letters that overlap are one word again. */
-function joined(tokens: readonly Token[]): string[] {
-  const words: string[] = []
-  let last: string | undefined
-  for (const { word } of tokens) {
-    const isPair = pairsOf(word).length === 1
-    if (isPair && last !== undefined && word.startsWith(last)) words.push(`${words.pop()}${word.slice(last.length)}`)
-    else words.push(word)
-    last = isPair ? word.replace(/^.\p{M}*/u, '') : undefined
-  }
-  return words
-}

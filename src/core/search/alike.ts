@@ -1,0 +1,144 @@
+import { MAX_LENGTH, pairsOf, WORDS_AND_RUNS } from '../words.js'
+import { COMMON_WORDS } from './commonwords.js'
+import { foldedText } from './marks.js'
+import { meaningsIn, meaningsOf } from './meanings.js'
+import { stemOf } from './stem.js'
+
+// How alike two titles are: `docs/search.md` says it in words.
+
+/** A word of a title as it is compared: a word between spaces, or a pair of letters of a script without spaces. */
+export interface Part {
+  /** Its stem, or the pair. */
+  key: string
+  word: string
+  isPair: boolean
+  meanings: readonly number[]
+  /** Groups of three letters of a word, for words that are written in another way. */
+  windows: ReadonlySet<string> | undefined
+}
+
+/** Parts of a text that are compared. */
+const MOST_PARTS = 200
+/** A shorter word is like too many others. */
+const SHORTEST = 4
+/** A pair says less than a word. */
+const OF_PAIR = 0.6
+
+/** How much of a word another one says. */
+const SAID = { meaning: 0.55, inside: 0.75, letters: 0.3, text: 0.3 }
+/** From so many shared windows on, two words are one word with other endings or a typing error. */
+const NEAR = 0.5
+const OF_WINDOWS = 0.8
+const LEAST_OF_WINDOWS = 0.1
+/** How much a long title loses: 0 is nothing, 1 all that it has more than others. */
+const OF_LENGTH = 0.5
+const USUAL_LENGTH = 5
+
+/** Hiragana alone are mostly endings and what joins words. */
+const isEnding = (pair: string): boolean => COMMON_WORDS.has(pair) || /^\p{sc=Hiragana}+$/u.test(pair)
+
+/** The words of a text that say something about it, each once and in their order. */
+export function partsOf(text: string): Part[] {
+  const found = new Map<string, Part>()
+  for (const run of foldedText(text).match(WORDS_AND_RUNS) ?? []) {
+    if (found.size >= MOST_PARTS) break
+    const pairs = pairsOf(run)
+    if (pairs.length > 0) {
+      const inRun = meaningsIn(run)
+      for (const pair of pairs)
+        if (!isEnding(pair))
+          found.set(pair, { key: pair, word: pair, isPair: true, windows: undefined, meanings: inRun.filter(({ part }) => overlaps(part, pair)).map(({ meaning }) => meaning) }) // prettier-ignore
+      continue
+    }
+    const word = run.slice(0, MAX_LENGTH).toWellFormed()
+    if (COMMON_WORDS.has(word) || (word.length < 2 && !/[\p{Lo}\p{N}]/u.test(word))) continue
+    const key = stemOf(word)
+    const meanings = [...meaningsOf(key), ...meaningsIn(word).map(({ meaning }) => meaning)]
+    found.set(key, { key, word, isPair: false, windows: windowsOf(word), meanings })
+  }
+  return [...found.values()]
+}
+
+const overlaps = (part: string, pair: string): boolean => part.includes(pair) || pair.includes(part)
+
+function windowsOf(word: string): ReadonlySet<string> | undefined {
+  const signs = Array.from(word)
+  if (signs.length < SHORTEST) return undefined
+  const all = [' ', ...signs, ' ']
+  return new Set(all.slice(2).map((_, at) => all.slice(at, at + 3).join('')))
+}
+
+/** The parts of a title or a text, as others are compared with it. */
+export interface Compared {
+  parts: readonly Part[]
+  keys: ReadonlySet<string>
+  meanings: ReadonlySet<number>
+  letters: ReadonlySet<string>
+}
+
+export function comparedOf(text: string): Compared {
+  const parts = partsOf(text)
+  return {
+    parts,
+    keys: new Set(parts.map(({ key }) => key)),
+    meanings: new Set(parts.flatMap(({ meanings }) => meanings)),
+    letters: new Set(parts.flatMap((part) => (part.isPair ? lettersOf(part) : []))),
+  }
+}
+
+const lettersOf = ({ word }: Part): string[] => Array.from(word).filter((sign) => !/\p{sc=Hiragana}/u.test(sign))
+
+/** How much of a part a title says: 1 where it has the word itself. */
+export function saidBy(part: Part, title: Compared): number {
+  if (title.keys.has(part.key)) return 1
+  const meant = part.meanings.some((meaning) => title.meanings.has(meaning)) ? SAID.meaning : 0
+  if (part.isPair) {
+    const letters = lettersOf(part)
+    return Math.max(meant, (SAID.letters * letters.filter((sign) => title.letters.has(sign)).length) / (letters.length || 1)) // prettier-ignore
+  }
+  return Math.max(meant, ...title.parts.map((other) => nearness(part, other)))
+}
+
+function nearness({ word, windows }: Part, other: Part): number {
+  if (windows === undefined || other.windows === undefined) return 0
+  const inside = other.word.includes(word) || word.includes(other.word) ? SAID.inside : 0
+  let shared = 0
+  for (const each of windows) if (other.windows.has(each)) shared += 1
+  const share = (2 * shared) / (windows.size + other.windows.size)
+  return Math.max(inside, share >= NEAR ? OF_WINDOWS * share + LEAST_OF_WINDOWS : 0)
+}
+
+/** What a part counts, of how many of how many posts have it. */
+export const weightOf = ({ isPair }: Part, having: number, all: number): number =>
+  Math.log(1 + all / (having + 0.5)) * (isPair ? OF_PAIR : 1)
+
+/** A part of what was asked, with what it counts. */
+export interface Weighed {
+  part: Part
+  weight: number
+}
+
+/** How alike a title is: 1 where it says every part and is of the usual length. `text` is what else the post says, folded. */
+export function likenessOf(asked: readonly Weighed[], title: Compared, text = ''): number {
+  let [said, all] = [0, 0]
+  for (const { part, weight } of asked) {
+    all += weight
+    const inTitle = saidBy(part, title)
+    said += weight * (inTitle < SAID.text && text.includes(part.key) ? SAID.text : inTitle)
+  }
+  const length = title.parts.reduce((sum, { isPair }) => sum + (isPair ? OF_PAIR : 1), 0)
+  return all === 0 ? 0 : said / all / (1 - OF_LENGTH + (OF_LENGTH * length) / USUAL_LENGTH)
+}
+
+/** Pairs of letters that overlap are one word again. */
+export function joined(parts: readonly Pick<Part, 'word'>[]): string[] {
+  const words: string[] = []
+  let last: string | undefined
+  for (const { word } of parts) {
+    const isPair = pairsOf(word).length === 1
+    if (isPair && last !== undefined && word.startsWith(last)) words.push(`${words.pop()}${word.slice(last.length)}`)
+    else words.push(word)
+    last = isPair ? word.replace(/^.\p{M}*/u, '') : undefined
+  }
+  return words
+}

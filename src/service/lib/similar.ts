@@ -1,0 +1,89 @@
+import { comparedOf, likenessOf, partsOf, weightOf, type Part, type Weighed } from '../../core/search/alike.js'
+import { groupedBy } from '../../core/grouped.js'
+import { foldedText } from '../../core/search/marks.js'
+import { wordsMeaning } from '../../core/search/meanings.js'
+import { termOf, termOfAny, termOrAny, withoutBeginnings, type Term } from '../../core/search/terms.js'
+import { wordsNear } from '../../core/search/typos.js'
+import { titlesMergedInto, type ComparedPost } from '../../db/posts/compared.js'
+import type { PostFilter } from '../../db/posts/filter.js'
+import { postsWithMost, titlesWith } from '../../db/posts/similar.js'
+import { matchOfTerms } from '../../db/search.js'
+import type { Db } from '../../db/tables.js'
+
+/** Words that posts are looked for by: the rarest. */
+const MOST_WORDS = 8
+/** Words of a title, and then of its text, of which the rarest are found. */
+const MOST_READ = { title: 20, text: 12 }
+/** A word of the text counts less than one of the title. */
+const OF_TEXT = 0.3
+/** Words that may have a typing error. */
+const MOST_NEAR = 2
+/** Posts that are compared. */
+const MOST_COMPARED = 60
+
+export interface SimilarPost {
+  post: ComparedPost
+  /** How much of what was asked its title says, rare words counting more: 1 is all of it. */
+  score: number
+}
+
+interface Asked {
+  title: string
+  text?: string | undefined
+  /** The post that it is, which is not like itself. */
+  except?: string | undefined
+  limit: number
+}
+
+/** The posts that a new one may repeat, the most alike first, with the words of its title. */
+export async function findSimilar(
+  db: Db,
+  filter: PostFilter,
+  { title, text = '', except, limit }: Asked,
+  { hidden }: { hidden: boolean },
+): Promise<{ found: SimilarPost[]; parts: Part[] }> {
+  const ofTitle = partsOf(title).slice(0, MOST_READ.title)
+  const known = new Set(ofTitle.map(({ key }) => key))
+  const ofText = partsOf(text).filter(({ key }) => !known.has(key))
+  const parts = [...ofTitle, ...ofText.slice(0, MOST_READ.text)]
+  const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
+  const { counts, all } = await titlesWith(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
+  const weighed = parts.map<Weighed>((part, at) => ({
+    part,
+    weight: weightOf(part, counts[at] ?? 0, all) * (known.has(part.key) ? 1 : OF_TEXT),
+  }))
+  const spelled = await withoutErrors(db, terms, counts)
+  const wanted = weighed
+    .map(({ part, weight }, at) => ({ part, weight, term: spelled[at] ?? termOf(part.word) }))
+    .toSorted((one, other) => other.weight - one.weight)
+    .slice(0, MOST_WORDS)
+    .map(({ part, weight, term }) => ({
+      inTitle: inTitle(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))])),
+      anywhere: matchOfTerms(db, { all: [term.any] }),
+      weight,
+    }))
+  const posts = (await postsWithMost(db, filter, wanted, MOST_COMPARED)).filter(({ postId }) => postId !== except)
+  const ids = posts.map(({ postId }) => postId)
+  const merged = groupedBy(await titlesMergedInto(db, ids, { hidden }), ({ rootId }) => rootId)
+  const found = posts
+    .map((post) => ({ post, score: scoreOf(weighed, post, merged.get(post.postId) ?? []) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score || other.post.number - one.post.number)
+  return { found: found.slice(0, limit), parts: ofTitle }
+}
+
+const inTitle = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.inTitle] })
+
+/** Words that are nowhere may have a typing error: words near them stand for them. */
+async function withoutErrors(db: Db, terms: readonly Term[], counts: readonly number[]): Promise<Term[]> {
+  const odd = terms.filter((term, at) => counts[at] === 0 && wordsNear(term.word).length > 0)
+  const { counts: anywhere } = await titlesWith(db, odd.map((term) => matchOfTerms(db, { all: [term.any] }))) // prettier-ignore
+  const wrong = new Set(odd.filter((_, at) => anywhere[at] === 0).slice(0, MOST_NEAR))
+  return terms.map((term) => (wrong.has(term) ? termOfAny(term.word, wordsNear(term.word)) : term))
+}
+
+/** What was merged into a post says what the post means in other words. */
+function scoreOf(weighed: readonly Weighed[], { title, text }: ComparedPost, merged: readonly { title: string }[]) {
+  const own = likenessOf(weighed, comparedOf(title), foldedText(text))
+  return Math.max(own, ...merged.map((each) => likenessOf(weighed, comparedOf(each.title))))
+}
