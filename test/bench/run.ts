@@ -16,6 +16,7 @@ import { filters, posts } from './cases/posts.js'
 import { pages } from './cases/pages.js'
 import { several } from './cases/several.js'
 import { limits } from './cases/limits.js'
+import { similar } from './cases/similar.js'
 import { starts } from './cases/starts.js'
 import { writes } from './cases/writes.js'
 import { GENERATOR } from './load.js'
@@ -47,6 +48,7 @@ const all: Case[] = [
   ...limits(),
   ...backups(),
   ...notifications(),
+  ...similar(),
   starts(),
 ]
 const wanted = flags.only?.toLowerCase()

@@ -10,8 +10,8 @@ import { postsWithMost, titlesWith } from '../../db/posts/similar.js'
 import { matchOfTerms } from '../../db/search.js'
 import type { Db } from '../../db/tables.js'
 
-/** Words that posts are looked for by: the rarest. */
-const MOST_WORDS = 8
+/** Words that posts are looked for by: the rarest. Pairs of letters are words here, so a title has many. */
+const MOST_WORDS = 16
 /** Words of a title, and then of its text, of which the rarest are found. */
 const MOST_READ = { title: 20, text: 12 }
 /** A word of the text counts less than one of the title. */
@@ -19,7 +19,7 @@ const OF_TEXT = 0.3
 /** Words that may have a typing error. */
 const MOST_NEAR = 2
 /** Posts that are compared. */
-const MOST_COMPARED = 60
+const MOST_COMPARED = 100
 
 export interface SimilarPost {
   post: ComparedPost
