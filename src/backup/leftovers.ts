@@ -11,6 +11,9 @@ export const REHEARSAL = 'feedbackctl-rehearsal-'
 /** Begins the name of the folder of an export that is read from stdin. */
 export const IMPORT = 'feedbackctl-import-'
 
+/** Ends the name of a folder that an export has not yet written whole. */
+const EXPORT = /\.export-[\da-f]{8}\.part$/
+
 const COPIES = new RegExp(`^(${REHEARSAL}|${IMPORT})`)
 
 /** A file, or a folder with files. Links are not followed. */
@@ -31,7 +34,7 @@ export const filesIn = (folder: string, name: RegExp): Entry[] =>
     .flatMap((each) => {
       const file = path.join(folder, each)
       const isFolder = statusOf(file)?.isDirectory() ?? false
-      const inner = isFolder ? namesIn(file).map((name) => path.join(file, name)) : []
+      const inner = isFolder ? allIn(file) : []
       const stats = [file, ...inner].flatMap((part) => statusOf(part) ?? [])
       const bytes = stats.reduce((sum, { size }) => sum + size, 0)
       const changed = Math.max(...stats.map(({ mtimeMs }) => mtimeMs))
@@ -51,6 +54,10 @@ export const copyLeftovers = (folder: string, now: Date): Entry[] => [
   ...leftoversIn(tmpdir(), COPIES, now).filter((each) => each.isOwn),
 ]
 
+/** Folders that "export" had begun to write in one of these folders. */
+export const exportLeftovers = (folders: readonly string[], now: Date): Entry[] =>
+  [...new Set(folders)].flatMap((folder) => leftoversIn(folder, EXPORT, now)).filter(({ isFolder }) => isFolder)
+
 /** Removes what is this user's own. */
 export function removeLeftovers(found: readonly Pick<Entry, 'file'>[]): void {
   for (const { file } of found)
@@ -62,6 +69,13 @@ export function removeLeftovers(found: readonly Pick<Entry, 'file'>[]): void {
 }
 
 const statusOf = (file: string) => lstatSync(file, { throwIfNoEntry: false })
+
+/** What is in a folder, and in the folders in it. */
+const allIn = (folder: string): string[] =>
+  namesIn(folder).flatMap((name) => {
+    const file = path.join(folder, name)
+    return statusOf(file)?.isDirectory() ? [file, ...allIn(file)] : [file]
+  })
 
 /** Empty where there is no such folder. */
 function namesIn(folder: string): string[] {

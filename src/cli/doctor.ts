@@ -129,7 +129,7 @@ async function examineSite(cli: Cli, names: readonly string[], flags: Flags): Pr
   )
   if (urlOnly !== undefined) throw new AppError('USAGE', `The check "${urlOnly}" needs --url.`)
   const ids = names.length === 0 ? checkIds : names.filter(isCheck)
-  const given = { now: terminal.now(), version, offline: flags.offline ?? false, deep: (flags.deep ?? false) || names.length > 0, url: flags.url } // prettier-ignore
+  const given = { now: terminal.now(), cwd: terminal.cwd, version, offline: flags.offline ?? false, deep: (flags.deep ?? false) || names.length > 0, url: flags.url } // prettier-ignore
   const { site, close } = siteOf(config, given)
   let results: Result[]
   let fixed: string[] = []

@@ -55,6 +55,8 @@ export interface Site {
   file: string | undefined
   /** The data folder. */
   folder: string
+  /** The folder that the command runs in. */
+  cwd: string
   /** Opens the database at the first call. Never rejects. */
   opened(this: void): Promise<Opened>
   /** The open database. Rejects with what is wrong with it. */

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { backupLeftovers, filesIn, leftoversIn, copyLeftovers } from '../backup/leftovers.js'
+import { backupLeftovers, exportLeftovers, filesIn, leftoversIn, copyLeftovers } from '../backup/leftovers.js'
 import { timeOf } from '../backup/upgrade.js'
 import { removeOwn } from '../core/files.js'
 import { sizeText } from '../core/text.js'
@@ -17,12 +17,13 @@ const KEPT = /\.before-(restore|upgrade|rollback)-\d{8}T\d{6}Z(-\d+)?$/
 const USELESS = 30 * 24 * 60 * 60 * 1000
 
 export const leftovers: Check = {
-  look({ config, folder, file: database, now }) {
+  look({ config, cwd, folder, file: database, now }) {
     const found = [
       ...backupLeftovers(path.resolve(config.get('backup.dir') ?? path.join(folder, 'backups')), now),
       ...leftoversIn(path.dirname(secretFile(config)), SECRET, now),
       ...(database === undefined ? [] : leftoversIn(path.dirname(database), DATABASE, now)),
       ...copyLeftovers(folder, now),
+      ...exportLeftovers([cwd, folder], now),
     ]
     const kept = database === undefined ? [] : filesIn(path.dirname(database), KEPT)
     const useless = kept.filter(({ file }) => now.getTime() - Date.parse(timeOf(file)) > USELESS)

@@ -6,7 +6,7 @@ import { databaseFile } from '../core/addresses.js'
 import { AppError, serverError } from '../core/errors.js'
 import type { Opened, Site } from './check.js'
 
-type Given = Pick<Site, 'now' | 'version' | 'offline' | 'deep' | 'url'>
+type Given = Pick<Site, 'now' | 'cwd' | 'version' | 'offline' | 'deep' | 'url'>
 
 /** The site to examine, and a function that closes it. Nothing is opened yet. */
 export function siteOf(config: Config, given: Given): { site: Site; close(this: void): Promise<void> } {

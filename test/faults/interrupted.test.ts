@@ -178,6 +178,13 @@ describe('a signal', () => {
     expect((await interrupted(machine, 'export --csv sheets', moment)).code).toBe(null)
     const sheets = () => readdirSync(machine.folder).filter((name) => name.startsWith('sheets'))
     expect(sheets()).toEqual([expect.stringMatching(/\.part$/)])
+    const part = path.join(machine.folder, sheets()[0] ?? '')
+    expect(await machine.run('doctor leftovers')).toMatchObject({ code: 0 }) // another command may still write it
+    const old = new Date(Date.now() - 2 * 3600 * 1000)
+    for (const each of [...readdirSync(part).map((name) => path.join(part, name)), part]) utimesSync(each, old, old)
+    expect(await machine.run('doctor leftovers')).toMatchObject({ code: 9, stdout: expect.stringContaining(part) })
+    expect(await machine.run('doctor leftovers --fix --yes')).toMatchObject({ code: 0 })
+    expect(sheets()).toEqual([])
     expect((await machine.run('export --csv sheets')).code).toBe(0)
     expect(sheets()).toContain('sheets')
     expect(readFileSync(path.join(machine.folder, 'sheets/posts.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(POSTS + 1) // prettier-ignore

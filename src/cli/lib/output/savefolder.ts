@@ -26,7 +26,7 @@ export async function saveFolder(
   pieces: AsyncIterable<FilePiece>,
 ): Promise<{ files: number; rows: number }> {
   const target = targetOf(terminal, folder)
-  const temporary = `${target}.${randomBytes(4).toString('hex')}.part`
+  const temporary = `${target}.export-${randomBytes(4).toString('hex')}.part` // "doctor" knows it by this name
   const writing = new Writing(temporary, folder)
   const interruption = interruptible(`Interrupted. Removed what was written of ${folder}.`)
   const progress = transferred(terminal, true)
