@@ -103,6 +103,11 @@ module.exports = {
       'app opens a site. Neither a server nor a command is known there.',
     ),
     onlyImports(
+      'static',
+      ['core', 'service', 'http', 'web', 'app'],
+      'static asks the pages and the API of an open site.',
+    ),
+    onlyImports(
       'metrics',
       ['core', 'db', 'service', 'jobs', 'http'],
       'metrics looks at what a server is made of, but for its pages.',
@@ -119,6 +124,7 @@ module.exports = {
         'doctor',
         'app',
         'serve',
+        'static',
         'metrics',
         'config',
         'process',

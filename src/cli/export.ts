@@ -3,13 +3,18 @@ import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
+import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
+import type { Column } from './lib/output/table.js'
 import { tell } from './lib/terminal/terminal.js'
 
-interface Flags {
+/** Milliseconds that a statement of an export of pages may take. */
+const STATEMENT_MS = 60_000
+
+interface Flags extends OutputFlags {
   out?: string
   csv?: string
+  static?: string
   withPasswords?: boolean
-  bom?: boolean
 }
 
 export function register(command: Command, cli: Cli): void {
@@ -20,23 +25,27 @@ export function register(command: Command, cli: Cli): void {
       'export | jq -c \'select(.type == "post")\'',
       'export --with-passwords --out site.jsonl',
       'export --csv sheets',
+      'export --static public',
     ],
     notes: [
       'Writes lines of JSON: a header, a line for each row, and a last line with the number of the lines before it. All of it is of one moment, also while the site is served.',
       'With --csv it writes tables for spreadsheets, which cannot be imported: a file for each kind of thing, such as posts.csv, with names in place of ids. The folder must be new or empty. It has its name only when all files are complete.',
-      'It has no sessions, API keys, second factors, other ways to sign in, nor mail that waits; a backup has. Names, e-mail and IP addresses, notes and private posts are in it: keep it where nobody else can read it.',
+      'With --static it writes the site as a visitor sees it, as pages that need no server: for a web space, or to be read from the disk. Their links lead to each other, wherever the folder is. Lists of the API and feeds are in it too. Forms, private boards and their posts are not.',
+      'It has no sessions, API keys, second factors, other ways to sign in, nor mail that waits; a backup has. Without --static, names, e-mail and IP addresses, notes and private posts are in it: keep it where nobody else can read it.',
     ],
   })
     .option('--out <file>', 'new file (default: stdout)')
     .option('--csv <folder>', 'write CSV for spreadsheets to this new folder')
+    .option('--static <folder>', 'write pages that need no server to this new folder')
     .option('--with-passwords', 'include the hashes of passwords, so that people need no new ones')
     .action(async () => {
-      const { out, csv, withPasswords = false, bom = false } = command.optsWithGlobals<Flags>()
+      const flags = command.optsWithGlobals<Flags>()
+      const { out, csv, static: pages, withPasswords = false, bom = false } = flags
       const config = await cli.config()
       assertLocal(config, 'export')
+      assertOne(flags)
+      if (pages !== undefined) return exportPages(cli, flags, pages)
       if (csv !== undefined) {
-        const other = out === undefined ? (withPasswords ? '--with-passwords' : undefined) : '--out'
-        if (other !== undefined) throw new AppError('USAGE', `--csv and ${other} contradict each other. Give only one.`)
         const { exportSheets } = await import('../backup/exportcsv.js')
         const { saveFolder } = await import('./lib/output/savefolder.js')
         const { files, rows } = await saveFolder(cli.terminal, csv, exportSheets(config, { bom }))
@@ -45,9 +54,67 @@ export function register(command: Command, cli: Cli): void {
       }
       const { exportLines } = await import('../backup/export.js')
       const body = { type: 'application/jsonl', pieces: exportLines(config, { passwords: withPasswords }) }
-      const { print, save } = await import('./lib/output/save.js')
-      if (out === undefined || out === '-') return print(cli.terminal, body)
+      const { print: pass, save } = await import('./lib/output/save.js')
+      if (out === undefined || out === '-') return pass(cli.terminal, body)
       await save(cli.terminal, out, body)
       tell(cli.terminal, `Wrote the site to ${out}.`)
     })
+}
+
+/** Throws USAGE for flags that say two things at once. */
+function assertOne({ csv, static: pages, out, withPasswords = false }: Flags): void {
+  const [chosen, other] = [
+    ...(csv === undefined ? [] : ['--csv']),
+    ...(pages === undefined ? [] : ['--static']),
+    ...(out === undefined ? [] : ['--out']),
+    ...(withPasswords ? ['--with-passwords'] : []),
+  ]
+  if (chosen === undefined || other === undefined || chosen === '--out') return
+  throw new AppError('USAGE', `${chosen} and ${other} contradict each other. Give only one.`)
+}
+
+/** What "export --static" has written. */
+interface Copied {
+  folder: string
+  copiedAt: string
+  files: number
+  pages: number
+  feeds: number
+  /** Answers of the API. */
+  data: number
+  /** Posts that are left out, as their boards are private. */
+  privatePosts: number
+}
+
+const columns: Column<Copied>[] = [
+  { head: 'FOLDER', text: ({ folder }) => folder, whole: true, drop: 0 },
+  { head: 'FILES', text: ({ files }) => String(files), drop: 0 },
+  { head: 'PAGES', text: ({ pages }) => String(pages), drop: 0 },
+  { head: 'FEEDS', text: ({ feeds }) => String(feeds), drop: 0 },
+  { head: 'DATA', text: ({ data }) => String(data), drop: 0 },
+  { head: 'PRIVATE POSTS', field: 'privatePosts', text: (row) => String(row.privatePosts), drop: 0 },
+]
+
+async function exportPages(cli: Cli, flags: Flags, folder: string): Promise<void> {
+  const { terminal } = cli
+  const app = await cli.open({ glance: STATEMENT_MS })
+  const [{ copiedSite }, { privatePosts }, { saveFolder }] = await Promise.all([
+    import('../static/site.js'),
+    import('../static/private.js'),
+    import('./lib/output/savefolder.js'),
+  ])
+  const copiedAt = terminal.now()
+  const counts = { page: 0, feed: 0, data: 0, asset: 0 }
+  async function* pieces() {
+    for await (const { file, data, kind } of copiedSite(app, copiedAt)) {
+      counts[kind]++
+      yield { file, text: data, rows: kind === 'page' ? 1 : 0 }
+    }
+  }
+  const { files } = await saveFolder(terminal, folder, pieces(), { isPublic: true, noun: 'page' })
+  const hidden = await privatePosts(app)
+  const copied: Copied = { folder, copiedAt: copiedAt.toISOString(), files, pages: counts.page, feeds: counts.feed, data: counts.data, privatePosts: hidden } // prettier-ignore
+  if (isMachineReadable(flags)) await print(terminal, flags, { body: copied, rows: [copied], columns, id: (row) => row.folder, single: true }) // prettier-ignore
+  tell(terminal, `Wrote ${counted(counts.page, 'page')} in ${counted(files, 'file')} to ${folder}.`)
+  if (hidden > 0) tell(terminal, `Left out ${counted(hidden, 'post')} of private boards.`)
 }

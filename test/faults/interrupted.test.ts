@@ -14,13 +14,13 @@ const POSTS = amount(3000, 20_000)
 const MOMENTS = Array.from({ length: amount(3, 30) }, (_, n, all = amount(3, 30)) => n / all)
 
 /** A site that takes a moment to copy. */
-async function largeMachine(engine: Engine): Promise<Machine> {
+async function largeMachine(engine: Engine, posts = POSTS): Promise<Machine> {
   const machine = await makeMachine(engine)
   await machine.setup()
   const db = await connect(machine.databaseUrl)
   const { userId } = await db.selectFrom('users').select('userId').executeTakeFirstOrThrow()
-  for (let from = 0; from < POSTS; from += 500) {
-    const ids = Array.from({ length: 500 }, newId)
+  for (let from = 0; from < posts; from += 500) {
+    const ids = Array.from({ length: Math.min(500, posts - from) }, newId)
     await db.insertInto('posts').values(ids.map((postId) => ({ postId, title: `Post ${postId}`, slug: postId, slugId: postId, contentMarkdown: 'dark mode '.repeat(40), userId, boardId: null, roadmap_id: null, createdAt: '2026', updatedAt: '2026' }))).execute() // prettier-ignore
   }
   await db.destroy()
@@ -156,6 +156,7 @@ describe('a signal', () => {
       ['restore site.backup --into there/new/deep', /\.restoring-/, 'Nothing was changed.'],
       ['db copy data/feedbackctl sqlite:there/new/deep/copy.db', /\.copying-/, 'The copy was removed.'],
       ['export --csv there/new/deep/sheets', /\.part$/, 'Removed what was written of there/new/deep/sheets.'],
+      ['export --static there/new/deep/copy', /\.part$/, 'Removed what was written of there/new/deep/copy.'],
     ] as const
     const signals = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
     for (const [command, name, said] of commands)
@@ -172,23 +173,36 @@ describe('a signal', () => {
     expect(readdirSync(top)).toEqual(['new'])
   })
 
-  it('that kills an export of CSV leaves no folder by its name, and the next one is whole', async () => {
-    const machine = await largeMachine('sqlite')
-    const moment = { folder: machine.folder, name: '^sheets\\..*\\.part$', signal: 'SIGKILL' } as const
-    expect((await interrupted(machine, 'export --csv sheets', moment)).code).toBe(null)
-    const sheets = () => readdirSync(machine.folder).filter((name) => name.startsWith('sheets'))
-    expect(sheets()).toEqual([expect.stringMatching(/\.part$/)])
-    const part = path.join(machine.folder, sheets()[0] ?? '')
-    expect(await machine.run('doctor leftovers')).toMatchObject({ code: 0 }) // another command may still write it
-    const old = new Date(Date.now() - 2 * 3600 * 1000)
-    for (const each of [...readdirSync(part).map((name) => path.join(part, name)), part]) utimesSync(each, old, old)
-    expect(await machine.run('doctor leftovers')).toMatchObject({ code: 9, stdout: expect.stringContaining(part) })
-    expect(await machine.run('doctor leftovers --fix --yes')).toMatchObject({ code: 0 })
-    expect(sheets()).toEqual([])
-    expect((await machine.run('export --csv sheets')).code).toBe(0)
-    expect(sheets()).toContain('sheets')
-    expect(readFileSync(path.join(machine.folder, 'sheets/posts.csv'), 'utf8').trimEnd().split('\n')).toHaveLength(POSTS + 1) // prettier-ignore
-  })
+  it.for([
+    ['--csv', 'posts.csv', POSTS],
+    ['--static', 'sitemap.xml', 100], // three files for each
+  ] as const)(
+    'that kills "export %s" leaves no folder by its name, and the next one is whole',
+    async ([flag, last, posts]) => {
+      const machine = await largeMachine('sqlite', posts)
+      const moment = { folder: machine.folder, name: '^sheets\\..*\\.part$', signal: 'SIGKILL' } as const
+      expect((await interrupted(machine, `export ${flag} sheets`, moment)).code).toBe(null)
+      const sheets = () => readdirSync(machine.folder).filter((name) => name.startsWith('sheets'))
+      expect(sheets()).toEqual([expect.stringMatching(/\.part$/)])
+      const part = path.join(machine.folder, sheets()[0] ?? '')
+      expect(await machine.run('doctor leftovers')).toMatchObject({ code: 0 }) // another command may still write it
+      const old = new Date(Date.now() - 2 * 3600 * 1000)
+      for (const each of [
+        ...readdirSync(part, { recursive: true, encoding: 'utf8' }).map((name) => path.join(part, name)),
+        part,
+      ])
+        utimesSync(each, old, old)
+      expect(await machine.run('doctor leftovers')).toMatchObject({ code: 9, stdout: expect.stringContaining(part) })
+      expect(await machine.run('doctor leftovers --fix --yes')).toMatchObject({ code: 0 })
+      expect(sheets()).toEqual([])
+      expect((await machine.run(`export ${flag} sheets`)).code).toBe(0)
+      expect(sheets()).toContain('sheets')
+      const lines = readFileSync(path.join(machine.folder, 'sheets', last), 'utf8').match(
+        /\n(\d|<url><loc>[^<]*\/posts\/)/g,
+      )
+      expect(lines).toHaveLength(posts)
+    },
+  )
 
   it('ends the comparison of "db copy --verify", and says that the copy is there', async () => {
     const machine = await largeMachine('sqlite')

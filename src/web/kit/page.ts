@@ -41,6 +41,8 @@ export interface View extends Addresses {
   t: Words['t']
   /** Whether there are only the pages that mails lead to. */
   isAlone: boolean
+  /** When the page was copied, where no server answers what is sent. */
+  copiedAt: string | undefined
   /** Path and query, without the base path. */
   url: string
   path: string

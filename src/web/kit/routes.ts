@@ -33,6 +33,8 @@ export interface Routes extends Required<RoutesOf> {
   error: Lazy<ErrorPage>
   /** Where a page that is not there leads, without the base path. */
   moved?(this: void, view: View): Promise<string | undefined>
+  /** The time of a copy that needs no server: its pages have no forms and no scripts, and say when they were made. */
+  copiedAt?: string
   /** They are all there is: they lead to no other page, and say themselves what was done. */
   isAlone?: true
 }

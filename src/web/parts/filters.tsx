@@ -1,4 +1,4 @@
-import { withQuery } from '../kit/addresses.js'
+import { withQuery, type Query } from '../kit/addresses.js'
 import { SORT_WORDS, sortOf, sorts, states, type Choices, type State } from './lists.js'
 import type { View } from '../kit/page.js'
 
@@ -30,6 +30,8 @@ export function Filters({
   const chosen = sortOf(view)
   const { done: _, page: __, ...kept } = query
   const isInUse = [query.q, query.board, query.roadmap, query.status, query.by, query.following].some(Boolean)
+  // A copy has the lists in their usual order, and each state of them
+  if (view.copiedAt !== undefined) return <div class="filters">{state && <States view={view} kept={kept} state={state} />}</div> // prettier-ignore
   return (
     <div class="filters">
       <nav class="tabs" aria-label={t('sort.label')}>
@@ -90,21 +92,23 @@ export function Filters({
           </button>
         </form>
       </details>
-      {state && !query.roadmap ? (
-        <nav class="tabs states" aria-label={t('state.label')}>
-          {states.map((each) => (
-            <a
-              href={view.href(withQuery(view.path, { ...kept, status: each }))}
-              aria-current={each === state ? 'true' : undefined}
-            >
-              {t(`state.${each}`)}
-            </a>
-          ))}
-        </nav>
-      ) : null}
+      {state && !query.roadmap ? <States view={view} kept={kept} state={state} /> : null}
     </div>
   )
 }
+
+const States = ({ view, kept, state }: { view: View; kept: Query; state: State }) => (
+  <nav class="tabs states" aria-label={view.t('state.label')}>
+    {states.map((each) => (
+      <a
+        href={view.href(withQuery(view.path, { ...kept, status: each }))}
+        aria-current={each === state ? 'true' : undefined}
+      >
+        {view.t(`state.${each}`)}
+      </a>
+    ))}
+  </nav>
+)
 
 /** A choice beside a search, without a label that is seen. */
 export const Select = ({

@@ -38,7 +38,7 @@ interface FieldProps {
   id?: string
 }
 
-/** A form that sends what it has to one of our paths. */
+/** A form that sends what it has to one of our paths. A copy has none. */
 export function Form({
   view,
   to,
@@ -61,6 +61,7 @@ export function Form({
   /** Images may be sent with it by those who are signed in. */
   takesFiles?: true
 }) {
+  if (view.copiedAt !== undefined) return null
   const encoding = takesFiles && view.viewer ? 'multipart/form-data' : undefined
   return (
     <form method="post" action={view.href(to)} enctype={encoding} {...rest}>

@@ -17,15 +17,17 @@ interface HeadProps {
 /** What search engines and other sites show of a page. */
 export function Head({ view, path, title, text, type = 'website', feed }: HeadProps) {
   const description = text ? excerptOf(text, 160) : view.settings.description
-  const image = firstImageIn(text ?? '')
   const address = view.absolute(path)
+  // Of a copy only the canonical address is known
+  const isCopy = view.copiedAt !== undefined
+  const image = isCopy ? undefined : firstImageIn(text ?? '')
   return (
     <>
       <link rel="canonical" href={address} />
       {description ? <meta name="description" content={description} /> : null}
       <meta property="og:type" content={type} />
       <meta property="og:title" content={title} />
-      <meta property="og:url" content={address} />
+      {isCopy ? null : <meta property="og:url" content={address} />}
       <meta property="og:site_name" content={view.settings.title} />
       {description ? <meta property="og:description" content={description} /> : null}
       {image ? (
@@ -35,7 +37,7 @@ export function Head({ view, path, title, text, type = 'website', feed }: HeadPr
           <meta property="og:image:height" content={String(image.height)} />
           <meta name="twitter:card" content="summary_large_image" />
         </>
-      ) : view.settings.logo ? (
+      ) : view.settings.logo && !isCopy ? (
         <meta property="og:image" content={view.settings.logo} />
       ) : null}
       {feed ? <link rel="alternate" type="application/atom+xml" title={title} href={view.href(feed)} /> : null}
@@ -43,12 +45,13 @@ export function Head({ view, path, title, text, type = 'website', feed }: HeadPr
   )
 }
 
-/** Data for search engines. `<` is escaped, so that no text ends the element. */
-export const JsonLd = ({ data }: { data: object }) => (
-  <script
-    type="application/ld+json"
-    dangerouslySetInnerHTML={{
-      __html: JSON.stringify({ '@context': 'https://schema.org', ...data }).replaceAll('<', String.raw`\u003c`),
-    }}
-  />
-)
+/** Data for search engines, of which a copy has none. `<` is escaped, so that no text ends the element. */
+export const JsonLd = ({ view, data }: { view: View; data: object }) =>
+  view.copiedAt !== undefined ? null : (
+    <script
+      type="application/ld+json"
+      dangerouslySetInnerHTML={{
+        __html: JSON.stringify({ '@context': 'https://schema.org', ...data }).replaceAll('<', String.raw`\u003c`),
+      }}
+    />
+  )

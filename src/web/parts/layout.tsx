@@ -18,11 +18,16 @@ import { Unread, Waits } from './waits.js'
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
 function Layout({ view, title, head, isUnlisted, section, isSetup, children }: FrameProps) {
-  const { t, settings, words, href, isAlone } = view
+  const { t, settings, words, href, isAlone, copiedAt } = view
   const { customCss } = settings // not on the dashboard, where a broken one is taken back
   const content = (
     <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
       <Flash view={view} />
+      {copiedAt === undefined ? null : (
+        <p class="note">
+          <time datetime={copiedAt}>{t('layout.copy', { date: words.date(copiedAt) })}</time>
+        </p>
+      )}
       {view.isMailStopped && view.path !== '/settings/notifications' ? (
         <p class="note">
           {t('ways.stoppedNote')} <a href={href('/settings/notifications')}>{t('ways.stoppedMore')}</a>
@@ -43,7 +48,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         {isUnlisted ? <meta name="robots" content="noindex" /> : null}
         <link rel="icon" href={settings.logo ?? href(icon.path)} />
         <link rel="apple-touch-icon" href={siteIcon(view).src} />
-        {isAlone ? null : <link rel="manifest" href={href('/manifest.webmanifest')} />}
+        {isAlone || copiedAt !== undefined ? null : <link rel="manifest" href={href('/manifest.webmanifest')} />}
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
         {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}
@@ -53,7 +58,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         {customCss === null || section || isSetup ? null : (
           <link rel="stylesheet" href={href(customStyle(customCss).path)} />
         )}
-        <script src={href(script.path)} type="module" />
+        {copiedAt === undefined ? <script src={href(script.path)} type="module" /> : null}
         {section ? <script src={href(dashboardScript.path)} type="module" /> : null}
         {head}
       </head>
@@ -90,14 +95,14 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
               <Icon name="feed" /> {t('layout.feed')}
             </a>
           )}
-          <a href={href('/api/v1/docs/')}>{t('layout.api')}</a>
+          {copiedAt === undefined ? <a href={href('/api/v1/docs/')}>{t('layout.api')}</a> : null}
           <OwnLinks lines={settings.footerLinks} />
           {view.legal.map((name) => (
             <a href={href(links.legal(name))} aria-current={view.path === links.legal(name) ? 'page' : undefined}>
               {t(`legal.${name}`)}
             </a>
           ))}
-          <noscript>{t('layout.utc')}</noscript>
+          {copiedAt === undefined ? <noscript>{t('layout.utc')}</noscript> : <span>{t('layout.utc')}</span>}
           {view.viewer || isAlone ? null : <Languages view={view} />}
         </footer>
       </body>
@@ -143,7 +148,7 @@ const isRefused = ({ form }: View): boolean =>
   form.error !== undefined && (form.error.code !== 'TOTP_REQUIRED' || form.values.code !== undefined)
 
 function Header({ view }: { view: View }) {
-  const { t, settings, href, viewer, path } = view
+  const { t, settings, href, path } = view
   const link = (to: string, text: string) => (
     <a href={href(to)} aria-current={path === to || (to !== '/' && path.startsWith(`${to}/`)) ? 'page' : undefined}>
       {text}
@@ -161,6 +166,16 @@ function Header({ view }: { view: View }) {
         {link('/roadmaps', t('nav.roadmaps'))}
         <OwnLinks lines={settings.headerLinks} />
       </nav>
+      {view.copiedAt === undefined ? <SearchAndAccount view={view} /> : null}
+    </header>
+  )
+}
+
+/** What a copy has no server for. */
+function SearchAndAccount({ view }: { view: View }) {
+  const { t, settings, href, viewer, path } = view
+  return (
+    <>
       <form class="search" role="search" action={href('/search')}>
         <label class="hidden" for="search">
           {t('nav.search')}
@@ -221,7 +236,7 @@ function Header({ view }: { view: View }) {
           </>
         )}
       </div>
-    </header>
+    </>
   )
 }
 

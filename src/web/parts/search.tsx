@@ -12,7 +12,7 @@ interface SearchProps {
   children?: ComponentChildren
 }
 
-/** A field for the words of a search, in the page; that of the header has another id. */
+/** A field for the words of a search, in the page; that of the header has another id. A copy has none. */
 export const SearchForm = ({
   view,
   to = '/search',
@@ -20,23 +20,24 @@ export const SearchForm = ({
   text,
   autofocus,
   children,
-}: SearchProps) => (
-  <form class="search-page" role="search" aria-label={label} action={view.href(to)}>
-    <label class="hidden" for="words">
-      {label}
-    </label>
-    <input
-      id="words"
-      type="search"
-      name="q"
-      value={text}
-      placeholder={label}
-      maxLength={200}
-      autofocus={autofocus ?? false}
-    />
-    {children}
-    <button type="submit" class="button primary">
-      {view.t('nav.search')}
-    </button>
-  </form>
-)
+}: SearchProps) =>
+  view.copiedAt === undefined ? (
+    <form class="search-page" role="search" aria-label={label} action={view.href(to)}>
+      <label class="hidden" for="words">
+        {label}
+      </label>
+      <input
+        id="words"
+        type="search"
+        name="q"
+        value={text}
+        placeholder={label}
+        maxLength={200}
+        autofocus={autofocus ?? false}
+      />
+      {children}
+      <button type="submit" class="button primary">
+        {view.t('nav.search')}
+      </button>
+    </form>
+  ) : null

@@ -72,6 +72,7 @@ function CommentItem({
   const { comment, author } = node
   const at = links.comment(slug, comment.id)
   const isOwn = viewer?.userId === author.userId
+  const isCopy = view.copiedAt !== undefined
   const { may } = comment
   const replies = (
     <>
@@ -108,7 +109,7 @@ function CommentItem({
           {comment.is_answer ? <span class="mark">{t('mark.answer')}</span> : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
           {comment.is_held ? <span class="mark">{t('mark.held')}</span> : null}
-          <a href={team ? `#comment-${comment.id}` : view.href(at)}>
+          <a href={team || isCopy ? `#comment-${comment.id}` : view.href(at)}>
             <Time view={view} at={comment.created_at} />
           </a>
           {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
@@ -118,7 +119,7 @@ function CommentItem({
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
-          {isHidden(comment) ? null : (
+          {isHidden(comment) || isCopy ? null : (
             <details data-reply="" open={team?.replyTo === comment.id}>
               <summary class="link">{t('comment.reply')}</summary>
               <CommentForm

@@ -42,11 +42,26 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
   )
 }
 
+/** The number, in words for those who do not see the arrow. */
+const Votes = ({ view, count }: { view: View; count: number }) => (
+  <>
+    <span aria-hidden="true">{view.words.compact(count)}</span>
+    <span class="hidden">{view.t('voters.count', { count })}</span>
+  </>
+)
+
 /** A vote for a post: a form of one button, which a script sends without leaving the page. */
 export function Vote({ view, post }: { view: View; post: Voted }) {
   const { votesCount: count, viewerVote } = post.voters
   const isVoted = viewerVote !== undefined
   const path = links.post(post.slug)
+  if (view.copiedAt !== undefined)
+    return (
+      <span class="voted">
+        <Icon name="up" />
+        <Votes view={view} count={count} />
+      </span>
+    )
   return (
     <Form
       view={view}

@@ -168,24 +168,26 @@ export const sitemap: Document = {
 const line = (view: View, path: string, at?: string): string =>
   `<url><loc>${xml(view.absolute(path))}</loc>${at === undefined ? '' : `<lastmod>${at}</lastmod>`}</url>\n`
 
-/** Lists that only repeat others, and pages of accounts, are of no use to search engines. */
+/** Lists that only repeat others, and pages of accounts, are of no use to search engines. A copy has none. */
+const UNLISTED = [
+  '/search',
+  '/login',
+  '/join',
+  '/settings',
+  '/setup',
+  '/password-reset',
+  '/email-verify',
+  '/posts/new',
+  '/api',
+]
+
 export const robots: Document = {
   type: 'text/plain; charset=utf-8',
   cache: 'visitor',
   make: async (view) =>
     [
       'User-agent: *',
-      ...[
-        '/search',
-        '/login',
-        '/join',
-        '/settings',
-        '/setup',
-        '/password-reset',
-        '/email-verify',
-        '/posts/new',
-        '/api',
-      ].map((path) => `Disallow: ${view.href(path)}`),
+      ...(view.copiedAt === undefined ? UNLISTED.map((path) => `Disallow: ${view.href(path)}`) : ['Disallow:']),
       '',
       `Sitemap: ${view.absolute('/sitemap.xml')}`,
       '',

@@ -90,6 +90,7 @@ export const post = page({
         feed={links.feed(links.post(shown.slug))}
       />
       <JsonLd
+        view={view}
         data={{
           '@type': 'DiscussionForumPosting',
           headline: shown.title,
@@ -113,6 +114,7 @@ export const post = page({
   show(view, { post: shown, isFollowed, moves, merged, stages, official, activity, count, pages, reports }) {
     const { t, href } = view
     const path = links.post(shown.slug)
+    const isCopy = view.copiedAt !== undefined
     return (
       <div class="post-page">
         <article class="whole">
@@ -162,9 +164,16 @@ export const post = page({
                   <Icon name="bell" /> {t(isFollowed ? 'follow.stop' : 'follow.start')}
                 </button>
               </Form>
-              <a href={href(path)} data-copy={view.absolute(path)} data-copied={t('action.copied')} aria-live="polite">
-                {t('action.copyLink')}
-              </a>
+              {isCopy ? null : (
+                <a
+                  href={href(path)}
+                  data-copy={view.absolute(path)}
+                  data-copied={t('action.copied')}
+                  aria-live="polite"
+                >
+                  {t('action.copyLink')}
+                </a>
+              )}
               {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
               {view.can('post:update') && !shown.is_held && !shown.is_spam ? (
                 <a href={href(`${path}/merge`)}>{t('action.merge')}</a>

@@ -63,6 +63,7 @@ export const search = page({
   title: ({ t }, { text }) => (text === '' ? t('search.title') : t('search.results', { text })),
   show(view, { text, stages, numbered, found, unknown, hasNext, isCapped }) {
     const { t, href, query } = view
+    const isCopy = view.copiedAt !== undefined
     return (
       <>
         <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
@@ -75,16 +76,18 @@ export const search = page({
             value={query.roadmap}
           />
         </SearchForm>
-        <details class="history">
-          <summary>{t('search.help')}</summary>
-          <ul>
-            {HELP.map(([typed, key]) => (
-              <li>
-                <code>{typed}</code> {t(key)}
-              </li>
-            ))}
-          </ul>
-        </details>
+        {isCopy ? null : (
+          <details class="history">
+            <summary>{t('search.help')}</summary>
+            <ul>
+              {HELP.map(([typed, key]) => (
+                <li>
+                  <code>{typed}</code> {t(key)}
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
         <p class="search-status hidden" role="status" />
         <div class="search-results">
           {numbered ? (
@@ -111,7 +114,7 @@ export const search = page({
           )}
           <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
         </div>
-        <script src={href(searchScript.path)} type="module" />
+        {isCopy ? null : <script src={href(searchScript.path)} type="module" />}
       </>
     )
   },

@@ -1,35 +1,47 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, readdirSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../../core/errors.js'
 import { syncFolder } from '../../../core/atomicfile.js'
 import { whyNotWritten } from '../../../core/filecauses.js'
-import { makeFolder, openNewFile, removeEmpty } from '../../../core/files.js'
+import { makeFolder, openNewFile, removeEmpty, setMode } from '../../../core/files.js'
 import { interruptible } from '../terminal/interruptible.js'
 import { transferred } from '../terminal/progress.js'
 import type { Terminal } from '../terminal/terminal.js'
 
-/** A piece of a file. The pieces of a file follow each other. */
+/** A piece of a file, which may be in a folder of its own. The pieces of a file follow each other. */
 interface FilePiece {
   file: string
-  text: string
+  text: string | Uint8Array
   rows: number
 }
 
 /**
- * Writes files to a new folder, or to one that is empty, which nobody else can read. The folder gets its name when all of
- * them are complete. Returns how many files and rows there are.
+ * Writes files to a new folder, or to one that is empty. The folder gets its name when all of them are complete. Nobody
+ * else can read them, unless they are public. Returns how many files and rows there are.
  */
 export async function saveFolder(
   terminal: Terminal,
   folder: string,
   pieces: AsyncIterable<FilePiece>,
+  { isPublic = false, noun = 'row' }: { isPublic?: boolean; noun?: string } = {},
 ): Promise<{ files: number; rows: number }> {
   const target = targetOf(terminal, folder)
   const temporary = `${target}.export-${randomBytes(4).toString('hex')}.part` // "doctor" knows it by this name
-  const writing = new Writing(temporary, folder)
+  const writing = new Writing(temporary, folder, isPublic)
   const interruption = interruptible(`Interrupted. Removed what was written of ${folder}.`)
-  const progress = transferred(terminal, true)
+  const progress = transferred(terminal, true, noun)
   const iterator = pieces[Symbol.asyncIterator]()
   try {
     for (;;) {
@@ -69,12 +81,16 @@ class Writing {
   readonly counts = { files: 0, rows: 0 }
   readonly #temporary: string
   readonly #shown: string
+  readonly #isPublic: boolean
   #made: string[] = []
+  /** Of the temporary folder: the last one in which a file was made. */
+  #folder = ''
   #open: { file: string; fd: number } | undefined
 
-  constructor(temporary: string, shown: string) {
+  constructor(temporary: string, shown: string, isPublic: boolean) {
     this.#temporary = temporary
     this.#shown = shown
+    this.#isPublic = isPublic
   }
 
   add({ file, text, rows }: FilePiece): void {
@@ -82,7 +98,11 @@ class Writing {
       if (this.#made.length === 0) this.#made = makeFolder(this.#temporary)
       if (this.#open?.file !== file) {
         this.#end()
-        this.#open = { file, fd: openNewFile(path.join(this.#temporary, file)) }
+        const whole = path.join(this.#temporary, file)
+        const folder = path.dirname(whole)
+        if (folder !== this.#folder) makeFolder(folder)
+        this.#folder = folder
+        this.#open = { file, fd: openNewFile(whole) }
         this.counts.files += 1
       }
       const bytes = Buffer.from(text)
@@ -94,7 +114,7 @@ class Writing {
   finish(target: string): void {
     this.#said(() => {
       this.#end()
-      syncFolder(this.#temporary)
+      this.#sync(this.#temporary)
       renameSync(this.#temporary, target) // also in place of an empty folder, and of no other
       syncFolder(path.dirname(target))
     })
@@ -112,14 +132,19 @@ class Writing {
   }
 
   #end(): void {
-    const open = this.#open
+    if (this.#open) closeSync(this.#open.fd)
     this.#open = undefined
-    if (!open) return
-    try {
-      fsyncSync(open.fd)
-    } finally {
-      closeSync(open.fd)
+  }
+
+  /** All at the end: most of thousands of files are on the disk by then. */
+  #sync(folder: string): void {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const file = path.join(folder, entry.name)
+      if (entry.isDirectory()) this.#sync(file)
+      else syncFile(file, this.#isPublic ? PUBLIC_FILE : undefined)
     }
+    if (this.#isPublic) setMode(folder, PUBLIC_FOLDER)
+    syncFolder(folder)
   }
 
   #said(work: () => void): void {
@@ -128,6 +153,19 @@ class Writing {
     } catch (error) {
       throw notWritten(this.#shown, error)
     }
+  }
+}
+
+/** What a web server of another user may read. */
+const [PUBLIC_FILE, PUBLIC_FOLDER] = [0o644, 0o755]
+
+function syncFile(file: string, mode: number | undefined): void {
+  const fd = openSync(file, 'r+')
+  try {
+    if (mode !== undefined) fchmodSync(fd, mode)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
   }
 }
 

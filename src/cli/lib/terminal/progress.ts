@@ -54,6 +54,7 @@ const PATIENCE = 1000
 export function transferred(
   terminal: Terminal,
   isShown: boolean,
+  noun = 'row',
 ): { add(this: void, rows: number, bytes: number): void; end(this: void): void } {
   const { show, end } = signs(terminal, false)
   const start = performance.now()
@@ -63,7 +64,7 @@ export function transferred(
       rows += moreRows
       bytes += moreBytes
       if (!isShown || performance.now() - start < PATIENCE) return
-      show(() => `${rows > 0 ? `${counted(rows.toLocaleString('en'), 'row')}, ` : ''}${sizeText(bytes)} …`)
+      show(() => `${rows > 0 ? `${counted(rows.toLocaleString('en'), noun)}, ` : ''}${sizeText(bytes)} …`)
     },
     end,
   }
