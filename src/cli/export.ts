@@ -5,6 +5,7 @@ import { assertLocal, type Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import type { Column } from './lib/output/table.js'
+import { limitHeapGrowth } from '../process/heap.js'
 import { tell } from './lib/terminal/terminal.js'
 
 /** Milliseconds that a statement of an export of pages may take. */
@@ -111,7 +112,10 @@ async function exportPages(cli: Cli, flags: Flags, folder: string): Promise<void
       yield { file, text: data, rows: kind === 'page' ? 1 : 0 }
     }
   }
-  const { files } = await saveFolder(terminal, folder, pieces(), { isPublic: true, noun: 'page' })
+  const undoHeapLimit = limitHeapGrowth() // thousands of pages would else be garbage first
+  const { files } = await saveFolder(terminal, folder, pieces(), { isPublic: true, noun: 'page' }).finally(
+    undoHeapLimit,
+  )
   const hidden = await privatePosts(app)
   const copied: Copied = { folder, copiedAt: copiedAt.toISOString(), files, pages: counts.page, feeds: counts.feed, data: counts.data, privatePosts: hidden } // prettier-ignore
   if (isMachineReadable(flags)) await print(terminal, flags, { body: copied, rows: [copied], columns, id: (row) => row.folder, single: true }) // prettier-ignore

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { App } from '../app/open.js'
 import { AppError } from '../core/errors.js'
 import { buildServer } from '../http/server.js'
@@ -28,6 +29,7 @@ export async function openVisitor(app: App, copiedAt: string): Promise<Visitor> 
   const server = await buildServer(operations, site, log, { surfaces: [surfaceOf({ ...routes, copiedAt })] })
   await server.ready()
   const ask = async (request: { method: 'GET' | 'POST'; url: string; payload?: object }): Promise<Answer> => {
+    await turn() // SQLite answers at once: without it, signals and what waits for a turn would wait for the end
     const {
       statusCode: status,
       rawPayload: body,
