@@ -1,4 +1,5 @@
 import type { App } from '../app/open.js'
+import { AppError } from '../core/errors.js'
 import { IMAGES } from '../core/images/address.js'
 import { API_ROOT } from '../core/wire.js'
 import { AVATARS, OLD_AVATARS } from '../service/lib/avatars.js'
@@ -181,6 +182,8 @@ class Copy {
       const { body, location } = await this.#visitor.get(at)
       const to = location === undefined || turns === 3 ? '' : ownAddress(this.#siteUrl, location)
       if (typeof to === 'string') return body
+      if (to.path.startsWith('/setup/'))
+        throw new AppError('SITE_NOT_FOUND', 'The site is not set up, and has no posts.')
       at = to.path + (to.query.size > 0 ? `?${to.query.toString()}` : '')
     }
   }

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { wordsOf } from '../../src/core/catalogue.js'
 import { connect } from '../../src/db/connect.js'
-import { filled } from '../support/backups.js'
+import { filled, rowsOf } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { PNG } from '../support/images.js'
 import { engines, type Engine } from '../support/site.js'
@@ -90,6 +91,7 @@ describe.each(engines)('export --static on %s', (engine: Engine) => {
       machine,
       Array.from({ length: 45 }, (_, n) => `Wish ${n}`),
     )
+    const before = await rowsOf(machine)
     const { code, stdout, stderr } = await machine.run('export --static copy --json', { env })
     const files = filesIn(machine, 'copy')
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^Wrote \d+ pages in \d+ files to copy\.\nLeft out 1 post of private boards\.\n$/)]) // prettier-ignore
@@ -105,6 +107,7 @@ describe.each(engines)('export --static on %s', (engine: Engine) => {
     })
     expect(Array.from(files.keys())).toEqual(expect.arrayContaining(['index.html', 'index.page-2.html', 'index.page-3.html', 'index.status-all.html', 'boards.html', 'boards/ideas.html', 'boards/ideas/feed.atom', 'roadmaps.html', 'roadmaps/planned.html', 'tags/mobile.html', 'legal/imprint.html', 'feed.atom', 'sitemap.xml', 'robots.txt', 'api/v1/posts.json', 'api/v1/boards.json', 'api/v1/roadmaps.json', 'api/v1/tags.json', 'api/v1/settings/site.json', 'api/v1/settings/legal/imprint.json'])) // prettier-ignore
 
+    expect(await rowsOf(machine)).toEqual(before)
     expect(deadIn(files)).toEqual([])
     expect(linksIn(files).length).toBeGreaterThan(500)
     // People find what they look for, though no server can
@@ -193,14 +196,38 @@ describe.each(engines)('export --static on %s', (engine: Engine) => {
   })
 })
 
-it('is in the language of the site, without what the exporter has, and the folder can be read by a web server', async () => {
+it.each(['en', 'de', 'es', 'fr', 'pt', 'ja', 'ar'])('says in %s of which day it is', async (language) => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const { stdout } = await machine.run('export --static copy --json', { env: { FEEDBACKCTL_SITE_LANGUAGE: language } })
+  const { copiedAt } = JSON.parse(stdout) as { copiedAt: string }
+  const page = textOf(filesIn(machine, 'copy'), 'index.html')
+  expect(page).toContain(`<html lang="${language}"`)
+  expect(page).toContain(`>${wordsOf(language).t('layout.copy', { date: wordsOf(language).date(copiedAt) })}</time>`)
+})
+
+it('has the logo, the colour, the style and the announcement of the owner', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  writeFileSync(path.join(machine.folder, 'shot.png'), PNG)
+  const [logo = ''] = await after(machine, 'images upload shot.png -q')
+  await after(
+    machine,
+    `settings update --logo ${logo} --logo-dark ${logo} --accent-color aa3366 --custom-css 'h1{color:red}' --announcement 'We **move**.' --header-links '[Help](${HOME}/boards)' --footer-links '[Else](https://example.com/)'`, // prettier-ignore
+  )
+  await machine.run('export --static copy', { env })
+  const files = filesIn(machine, 'copy')
+  expect(deadIn(files)).toEqual([])
+  const page = textOf(files, 'index.html')
+  for (const part of ['assets/accent/aa3366.css', 'assets/custom.', 'We <strong>move</strong>', 'href="boards.html" dir="auto">Help', 'href="https://example.com/"']) expect(page).toContain(part) // prettier-ignore
+  expect(page).toMatch(/<img src="api\/v1\/images\/[\w-]+\.webp" alt/)
+})
+
+it('can be read by a web server of another user', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()
   await after(machine, 'boards create Ideas', "posts create 'Dark mode' --board ideas")
-  await machine.run('export --static copy', { env: { ...env, FEEDBACKCTL_SITE_LANGUAGE: 'ja' } })
-  const files = filesIn(machine, 'copy')
-  expect(textOf(files, 'index.html')).toMatch(/<html lang="ja"[^]*これは\d{4}\/\d\d\/\d\d時点のコピーです。/)
-  expect(deadIn(files)).toEqual([])
+  await after(machine, 'export --static copy')
   const modes = ['copy', 'copy/boards', 'copy/index.html'].map((name) => statSync(path.join(machine.folder, name)).mode & 0o777) // prettier-ignore
   expect(modes).toEqual([0o755, 0o755, 0o644])
 })
@@ -224,4 +251,8 @@ it('refuses what it cannot write, and what contradicts it', async () => {
   }
   await after(machine, 'export --static new')
   expect(filesIn(machine, 'new').has('index.html')).toBe(true)
+  const fresh = await makeMachine('sqlite')
+  await fresh.run('settings show')
+  expect(await fresh.run('export --static new')).toMatchObject({ code: expect.toSatisfy((code) => code !== 0), stderr: expect.stringContaining('SITE_NOT_FOUND') }) // prettier-ignore
+  expect(readdirSync(fresh.folder).filter((name) => name.startsWith('new'))).toEqual([])
 })
