@@ -120,5 +120,11 @@ async function exportPages(cli: Cli, flags: Flags, folder: string): Promise<void
   const copied: Copied = { folder, copiedAt: copiedAt.toISOString(), files, pages: counts.page, feeds: counts.feed, data: counts.data, privatePosts: hidden } // prettier-ignore
   if (isMachineReadable(flags)) await print(terminal, flags, { body: copied, rows: [copied], columns, id: (row) => row.folder, single: true }) // prettier-ignore
   tell(terminal, `Wrote ${counted(counts.page, 'page')} in ${counted(files, 'file')} to ${folder}.`)
+  const { siteUrl } = app.base
+  if (isHere(siteUrl)) tell(terminal, `Warning: the setting site.url is not a public address: canonical addresses and the sitemap name ${siteUrl}.`) // prettier-ignore
   if (hidden > 0) tell(terminal, `Left out ${counted(hidden, 'post')} of private boards.`)
 }
+
+/** Whether only this machine knows an address. */
+const isHere = (url: string): boolean =>
+  !URL.canParse(url) || /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
