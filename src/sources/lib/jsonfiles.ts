@@ -23,20 +23,48 @@ function* flat(value: unknown): Generator<Json> {
   else if (isObject(value)) yield value
 }
 
-/** One JSON text, or one on each line. */
+/** One JSON text, or one after another: on lines, or without anything between, as `gh api --paginate` writes pages. */
 function valuesIn(text: string, file: string): unknown[] {
   try {
     return [JSON.parse(text)]
   } catch {
-    return text
-      .split('\n')
-      .filter((line) => line.trim() !== '')
-      .map((line, at) => {
-        try {
-          return JSON.parse(line) as unknown
-        } catch {
-          throw new AppError('USAGE', `Line ${at + 1} of ${path.basename(file)} is not JSON.`)
-        }
-      })
+    return [...textsIn(text)].map(({ from, to }) => {
+      try {
+        return JSON.parse(text.slice(from, to)) as unknown
+      } catch {
+        throw new AppError(
+          'USAGE',
+          `Line ${text.slice(0, from).split('\n').length} of ${path.basename(file)} is not JSON.`,
+        )
+      }
+    })
   }
+}
+
+/** Where each of the texts is: as far as its brackets close, and else as far as its line. */
+function* textsIn(text: string): Generator<{ from: number; to: number }> {
+  const marks = /["[\]{}\n]/g
+  let [from, depth] = [0, 0]
+  for (let mark = marks.exec(text); mark; mark = marks.exec(text)) {
+    const [found] = mark
+    if (found === '"') {
+      const string = /"[^"\\]*(?:\\[^][^"\\]*)*"/y
+      string.lastIndex = mark.index
+      if (!string.test(text)) break
+      marks.lastIndex = string.lastIndex
+    } else if (found === '[' || found === '{') depth += 1
+    else if (found !== '\n') depth -= 1
+    if (depth > 0 || found === '"') continue
+    const to = marks.lastIndex
+    yield* textAt(text, from, to)
+    from = to
+    depth = 0
+  }
+  yield* textAt(text, from, text.length)
+}
+
+function* textAt(text: string, from: number, to: number): Generator<{ from: number; to: number }> {
+  const own = text.slice(from, to)
+  const blank = own.length - own.trimStart().length
+  if (blank < own.length) yield { from: from + blank, to }
 }
