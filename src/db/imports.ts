@@ -178,6 +178,18 @@ export async function commentPlaces(
   return new Map(rows.map((row) => [row.id, { postId: row.post_id, isInternal: row.is_internal === 1 }]))
 }
 
+/** Returns those of the posts that have an answer. */
+export async function answeredPosts(db: Db, postIds: readonly string[]): Promise<Set<string>> {
+  if (postIds.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('comments')
+    .select('post_id')
+    .where('post_id', 'in', [...new Set(postIds)])
+    .where('official', '=', sql.lit('answer'))
+    .execute()
+  return new Set(rows.map(({ post_id: postId }) => postId))
+}
+
 /** The post that had a path where it was imported from. */
 export async function postAtFormerPath(db: Db, path: string): Promise<string | undefined> {
   const row = await db.selectFrom('former_paths').select('postId').where('path', '=', path).executeTakeFirst()

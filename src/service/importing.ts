@@ -7,6 +7,7 @@ import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
 import { lock } from '../db/counters.js'
 import {
+  answeredPosts,
   commentPlaces,
   insertImportedComments,
   insertImportedPosts,
@@ -263,6 +264,8 @@ export class Importer {
       parent: await this.#known.rows(ctx, 'comment', some.map(({ parent }) => parent)), // prettier-ignore
     }
     const posts = await presentIds(ctx.db, 'post', [...known.post.values()])
+    if (!ctx.dryRun && some.some(({ isAnswer }) => isAnswer)) await lock(ctx.db, 'post_counts') // as the service marks answers
+    const answered = await answeredPosts(ctx.db, some.some(({ isAnswer }) => isAnswer) ? [...posts] : [])
     const places = await commentPlaces(ctx.db, [...known.parent.values()])
     const idFor = await idsFor(ctx, 'comment', some.map(({ sourceId }) => sourceId)) // prettier-ignore
     const rows: Row<typeof insertImportedComments>[] = []
@@ -277,6 +280,8 @@ export class Importer {
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
       const id = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const body = await withoutHtml(fields.text)
+      const isAnswer = fields.isAnswer === true && !answered.has(postId) // a post has one
+      if (isAnswer && !isInternal) answered.add(postId)
       rows.push({
         id,
         post_id: postId,
@@ -284,7 +289,7 @@ export class Importer {
         author_id: referred('author', fields.author, known.person),
         body,
         is_internal: isInternal ? 1 : 0,
-        official: fields.isUpdate && !isInternal ? 'update' : null,
+        official: isInternal ? null : fields.isUpdate ? 'update' : isAnswer ? 'answer' : null,
         roadmap_id: referred('status', fields.status, known.status),
         created_at: createdAt,
         updated_at: createdAt,

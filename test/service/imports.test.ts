@@ -157,6 +157,18 @@ describe.each(engines)('an import on %s', (engine) => {
     expect(comment.body).not.toContain('<script')
   })
 
+  it('marks one comment as the answer of a post, and never replaces it', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const comment = (n: number, more = {}) => ({ type: 'comment', sourceId: `c${n}`, post: 'p1', text: `Text ${n}`, createdAt: `2021-01-0${n}`, ...more }) // prettier-ignore
+    const isAnswer = { isAnswer: true }
+    await send(site, token, [{ type: 'post', sourceId: 'p1', title: 'Dark mode' }, comment(1, { ...isAnswer, isInternal: true }), comment(2, isAnswer), comment(3, isAnswer)]) // prettier-ignore
+    const { last } = await send(site, token, [comment(4, isAnswer)])
+    expect(last.balance).toMatchObject([{ type: 'comment', created: 1 }])
+    const rows = await site.db.selectFrom('comments').select(['body', 'official']).orderBy('created_at').execute()
+    expect(rows.map(({ body, official }) => [body, official])).toEqual([['Text 1', null], ['Text 2', 'answer'], ['Text 3', null], ['Text 4', null]]) // prettier-ignore
+  })
+
   it('changes nothing in a dry run, with the same balance', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()

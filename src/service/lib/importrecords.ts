@@ -64,6 +64,7 @@ const RECORDS = {
     createdAt: time,
     isInternal: flag,
     isUpdate: flag,
+    isAnswer: flag,
     status: reference,
   }),
   merge: fields({ post: sourceId, into: sourceId }),
