@@ -22,7 +22,7 @@ const NAMES: { [Word in Recognised['word']]: string } = {
   csv: 'CSV with a row for each post',
   feedbackctl: 'an export of feedbackctl',
   fider: 'an export of Fider',
-  github: 'issues of GitHub',
+  github: 'issues or discussions of GitHub',
   logchimp: 'a database of LogChimp',
   quackback: 'an archive of Quackback',
   records: 'records of an import',
@@ -91,10 +91,11 @@ function ofLine(text: string): Recognised | undefined {
 function ofJson(from: string, shown: string): Recognised {
   for (const value of jsonValues(from)) {
     if (textOf(value.issue_url) || (value.number !== undefined && value.title !== undefined)) return known('github')
+    if (isObject(value.data) && isObject(value.data.repository)) return known('github')
     if (['boards', 'posts', 'votes', 'comments', 'users'].some((key) => Array.isArray(value[key])))
       return known('canny')
   }
-  throw unknown(shown, 'its JSON has neither issues of GitHub nor answers of the API of Canny')
+  throw unknown(shown, 'its JSON has no issues or discussions of GitHub, and no answers of the API of Canny')
 }
 
 const textOf = (value: unknown): boolean => typeof value === 'string'

@@ -19,6 +19,7 @@ async function makeWorld(engine: Engine, files: Readonly<Record<string, string |
 
 const POST = JSON.stringify({ id: 'p1', title: 'Dark mode', board: { id: 'b1', name: 'Ideas' }, status: 'open' })
 const ISSUE = JSON.stringify([[{ number: 1, title: 'Dark mode', state: 'open', user: null }]], undefined, 2)
+const DISCUSSION = JSON.stringify({ data: { repository: { discussions: { nodes: [{ number: 1, title: 'Dark mode', url: 'https://github.com/o/r/discussions/1' }] } } } }) // prettier-ignore
 
 /** Names say nothing about the content. */
 const FILES = {
@@ -32,10 +33,11 @@ const FILES = {
   'g.dat': zipOf({ 'posts.csv': 'ideaId,authorUserId,title\n1,,Dark mode\n' }),
   'h.dat': ISSUE,
   'i/x.json': ISSUE,
+  'l.dat': `${DISCUSSION}{"data":{"repository":{"discussions":{"nodes":[]}}}}`,
   'j/x.json': `{"posts":[${POST}],"hasMore":false}`,
   'k.dat': `{"posts":[${POST}],"hasMore":false}\n{"posts":[]}\n`,
 }
-const WORDS = { 'a.dat': 'records', 'b.dat': 'csv', 'c.dat': 'uservoice', 'd.csv': 'fider', 'e.dat': 'fider', 'f.dat': 'quackback', 'g.dat': 'clearflask', 'h.dat': 'github', i: 'github', j: 'canny', 'k.dat': 'canny' } // prettier-ignore
+const WORDS = { 'a.dat': 'records', 'b.dat': 'csv', 'c.dat': 'uservoice', 'd.csv': 'fider', 'e.dat': 'fider', 'f.dat': 'quackback', 'g.dat': 'clearflask', 'h.dat': 'github', i: 'github', 'l.dat': 'github', j: 'canny', 'k.dat': 'canny' } // prettier-ignore
 
 describe.each(engines)('import without a word of the source on %s', (engine) => {
   it('recognises a file by what is in it, and imports it as with the word', async () => {
@@ -94,7 +96,7 @@ describe.each(engines)('import without a word of the source on %s', (engine) => 
     expect(await said('noise.dat')).toContain('neither text nor a ZIP archive')
     expect(await said('text.txt')).toContain('it has only the column "Dear')
     expect(await said('site.html')).toContain('"import csv FILE"')
-    expect(await said('other.json')).toContain('neither issues of GitHub nor')
+    expect(await said('other.json')).toContain('no issues or discussions of GitHub, and no answers')
     expect(await said('bad.json')).toContain('is not JSON')
     expect(await said('odd.zip')).toContain('the archive has neither posts.json')
     expect(await said('no.zip')).toContain('ZIP archive')

@@ -108,6 +108,63 @@ it('GitHub: issues with reactions as imported votes, not pull requests', async (
   expect(await comments()).toHaveLength(1)
 })
 
+const at = (n: number) => `https://github.com/o/r/discussions/${n}`
+
+it('GitHub: discussions of GraphQL, whose pages follow each other, beside issues', async () => {
+  const page = (nodes: object[]) => JSON.stringify({ data: { repository: { discussions: { pageInfo: { hasNextPage: false, endCursor: null }, nodes } } } }) // prettier-ignore
+  const ann = { login: 'Ann' } // without its number, which the issue has
+  const comment = (n: number, more: object) => ({ databaseId: n, url: `${at(40)}#discussioncomment-${n}`, body: `Text ${n}`, createdAt: AT, author: { login: 'bob', databaseId: 8 }, ...more }) // prettier-ignore
+  const dark = { number: 40, title: 'Dark "mode" }', body: 'Please {', url: at(40), createdAt: AT, upvoteCount: 31, author: ann, closed: false, answer: { databaseId: 502 }, category: { name: '💡 Ideas & more', slug: 'ideas-more', emoji: ':bulb:' }, labels: { nodes: [{ name: 'ui', color: '00ff00' }] }, comments: { totalCount: 4, nodes: [comment(501, { replies: { nodes: [comment(503, { author: ann })] } }), comment(502, { isAnswer: true, author: null }), comment(504, { isMinimized: true, minimizedReason: 'spam', replies: { nodes: [comment(505, {})] } })] } } // prettier-ignore
+  const none = { number: 41, title: 'Later', body: '', url: at(41), createdAt: AT, upvoteCount: 1, author: null, closed: true, stateReason: 'OUTDATED', category: { name: 'Ideas', slug: 'ideas' } } // prettier-ignore
+  const { machine, posts, comments, json } = await makeWorld({
+    'gh/discussions.json': page([dark]) + page([none, { ...none, number: 42, stateReason: 'RESOLVED' }]),
+    'gh/issues.json': [{ number: 12, title: 'Broken', user: { id: 7, login: 'ann' }, state: 'open', created_at: AT, html_url: 'https://github.com/o/r/issues/12' }], // prettier-ignore
+  })
+  const { created, notes } = await imported(machine, 'github gh')
+  expect(created).toEqual({ board: 2, status: 3, tag: 1, person: 2, post: 4, comment: 4 })
+  expect(notes).toContain('hidden as spam or abuse are not imported: 1.')
+  expect(notes).toContain('not have all comments of 1 discussion: #40.')
+  expect(await posts()).toMatchObject([
+    { title: 'Broken', author: { name: 'ann' } },
+    { title: 'Dark "mode" }', createdAt: AT, author: { name: 'ann' }, board: { name: '💡 Ideas & more', url: 'ideas-more' }, roadmap: { name: 'Answered' }, tags: [{ name: 'ui' }], voters: { votesCount: 31, importedVotes: 31 } }, // prettier-ignore
+    { title: 'Later', board: { name: 'Ideas' }, roadmap: { name: 'Declined' } },
+    { title: 'Later', roadmap: { name: 'Done' } },
+  ])
+  const thread = (await comments()).map(({ comment: { body, parent_id: parent, is_answer: isAnswer } }: { comment: Record<string, unknown> }) => [body, parent !== null, isAnswer]) // prettier-ignore
+  expect(thread).toEqual([['Text 501', false, undefined], ['Text 503', true, undefined], ['Text 502', false, true], ['Text 505', false, undefined]]) // prettier-ignore
+  expect((await json('doctor')).checks.filter(({ severity }: { severity: string }) => severity !== 'ok')).toEqual([])
+  // Pages of one discussion, saved later, bring its further comments
+  writeFileSync(path.join(machine.folder, 'gh/more.json'), JSON.stringify({ data: { repository: { discussion: { number: 40, comments: { nodes: [comment(506, {})] } } } } })) // prettier-ignore
+  const later = await machine.run('import github gh --yes')
+  expect([later.code, later.stdout, later.stderr]).toEqual([0, expect.stringMatching(/^comment\t5\t1\t0\t4\t0$/m), expect.not.stringContaining('#40')]) // prettier-ignore
+})
+
+it('GitHub: discussions of REST, with comments in files of their own', async () => {
+  const user = { id: 7, login: 'ann' }
+  const dark = { id: 9001, number: 40, title: 'Dark mode', body: 'Please', html_url: at(40), url: 'https://api.github.com/repos/o/r/discussions/40', user, state: 'open', state_reason: null, answer_html_url: `${at(40)}#discussioncomment-502`, answer_chosen_at: AT, category: { id: 1, name: 'Q&A', slug: 'q-a', is_answerable: true }, comments: 2, reactions: { '+1': 3 }, created_at: AT } // prettier-ignore
+  const comment = (n: number, more: object) => ({ id: n, node_id: `DC_${n}`, html_url: `${at(40)}#discussioncomment-${n}`, discussion_id: 9001, parent_id: null, user, body: `Text ${n}`, created_at: AT, ...more }) // prettier-ignore
+  const { machine, posts, comments } = await makeWorld({
+    // As older versions of gh write the pages of lists
+    'gh/discussions.json': `${JSON.stringify([dark])}${JSON.stringify([{ ...dark, id: 9002, number: 41, html_url: at(41), state: 'closed', comments: 1 }])}`, // prettier-ignore
+    'gh/comments-40.json': [comment(503, { parent_id: 502, created_at: '2023-06-01T00:00:00Z' }), comment(502, {})],
+  })
+  const { created, notes } = await imported(machine, 'github gh')
+  expect(created).toEqual({ board: 1, status: 2, person: 1, post: 2, comment: 2 })
+  expect(notes).toContain('not have all comments of 1 discussion: #41.')
+  expect(await posts()).toMatchObject([{ board: { name: 'Q&A', url: 'q-a' }, roadmap: { name: 'Answered' }, voters: { importedVotes: 3 } }, { roadmap: { name: 'Done' } }]) // prettier-ignore
+  expect((await comments()).map(({ comment: { body, parent_id: parent, is_answer: isAnswer } }: { comment: Record<string, unknown> }) => [body, parent !== null, isAnswer])).toEqual([['Text 502', false, true], ['Text 503', true, undefined]]) // prettier-ignore
+  for (const [name, content, words] of [
+    ['two.json', [dark, { ...dark, html_url: 'https://github.com/o/other/discussions/40' }], 'several repositories, whose numbers are the same: o/r, o/other'], // prettier-ignore
+    ['errors.json', { errors: [{ message: 'Bad credentials.' }] }, 'GitHub says: Bad credentials.'],
+    ['none.json', { data: { repository: { discussions: { nodes: [] } } } }, 'No issues or discussions'],
+    ['partial.json', [dark, { data: { repository: null }, errors: [{ message: 'Bad credentials.' }] }], 'says: Bad credentials. Save it again.'], // prettier-ignore
+  ] as const) {
+    writeFileSync(path.join(machine.folder, name), JSON.stringify(content))
+    const { code, stderr } = await machine.run(`import github ${name} --yes`)
+    expect([name, code, stderr]).toEqual([name, 2, expect.stringContaining(words)])
+  }
+})
+
 it('UserVoice: a row for each voter', async () => {
   const head = 'ideaId,ideaTitle,ideaDescription,ideaCreatorEmailAddress,ideaCreatorName,categoryName,forumName,publicStatusName,moderationState,labels,votersCount,createdTimestamp,publicStatusUpdateMessage,publicStatusUpdatedTimestamp,publicStatusCreatorEmailAddress,userEmailAddress,linkedIdeaCreationDate' // prettier-ignore
   const row = (voter: string) => `1,Dark mode,<p>Eyes</p>,ann@example.org,Ann,App,Ideas,planned,approved,"[""ui"",""theme""]",5,2023-05-06 07:08:09,Soon,2023-06-01 00:00:00,team@example.org,${voter},2023-05-07 00:00:00` // prettier-ignore
