@@ -14,6 +14,7 @@ import type { Cli } from './lib/connection/session.js'
 import { nameOf } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
+import { register as registerMerge } from './usermerges.js'
 import { register as registerTags } from './usertags.js'
 
 type Person = Static<typeof User>
@@ -141,6 +142,7 @@ export function register(group: Command, cli: Cli): void {
       `Updated ${label(user)}.${given.password === undefined ? '' : ' All their sessions have ended.'}`,
   })
   registerTags(group, cli, one)
+  registerMerge(group, cli, one, label)
   add(users.block, {
     usage: 'block <user...>',
     examples: ['users block eve@example.org'],

@@ -154,6 +154,7 @@ export const NOUNS = {
       'totp_recovery',
       'totp_reset',
       'totp_guessed',
+      'merged',
     ],
     details: {},
   },

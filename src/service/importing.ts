@@ -3,6 +3,7 @@ import { newId, randomWord } from '../core/ids.js'
 import type { ImportedKind } from '../core/importedkinds.js'
 import { LENGTHS } from '../core/lengths.js'
 import { withoutHtml } from '../core/markdown/index.js'
+import { NO_ADDRESS } from '../core/placeholders.js'
 import { postSlug, SLUG_ID } from '../core/slugs.js'
 import { searchKey } from '../core/text.js'
 import { lock } from '../db/counters.js'
@@ -158,8 +159,8 @@ export class Importer {
     { userId: id, email }: { userId: string; email: string | undefined },
   ): Promise<string> {
     const person = newUser(ctx.now(), {
-      // Nobody has an address there (RFC 2606), so nobody signs in by it, and nothing is mailed
-      email: email ?? `${randomWord(20)}@imported.invalid`,
+      // Nobody signs in by it, and nothing is mailed
+      email: email ?? `${randomWord(20)}@${NO_ADDRESS}`,
       name: shortened(name ?? '', LENGTHS.name),
       password: null,
     })

@@ -50,6 +50,7 @@ import * as undos from './undos.js'
 import * as users from './users.js'
 import { userSessions } from './usersessions.js'
 import * as usersmany from './usersmany.js'
+import * as usermerges from './usermerges.js'
 import * as usertags from './usertags.js'
 import * as views from './views.js'
 import * as votes from './votes.js'
@@ -114,6 +115,7 @@ export const operations = [
   userSessions,
   users.resetTotp,
   owner.promote,
+  usermerges.merge,
   users.remove,
   invitations.list,
   invitations.create,

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { NO_ADDRESS } from '../core/placeholders.js'
 import { countVoters, domainsOfVoters, MOST_VOTERS, rolesOfVoters, tagsOfVoters, type Counted } from '../db/votesegments.js' // prettier-ignore
 import { operation } from './lib/operation.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
@@ -13,9 +14,6 @@ const Segment = Type.Object({
   votes: Type.Integer({ description: 'Voters in the segment; who has several roles or tags counts in each' }),
 })
 export type Segment = Type.Static<typeof Segment>
-
-/** The domain of addresses that an import made up. */
-const NO_ADDRESS = 'imported.invalid'
 
 export const segments = operation({
   id: 'votes.segments',

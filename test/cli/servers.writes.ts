@@ -347,6 +347,7 @@ export const UNSHOWN = [
   'keys.create',
   'keys.revoke',
   'users.resetTotp',
+  'users.merge', // writes posts, votes and users, as others here do
   'users.promote',
   'invitations.create', // writes users, as others here do
   'invitations.resend',

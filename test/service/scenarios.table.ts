@@ -88,6 +88,7 @@ export const table: Record<string, Row> = {
   'totp.disable': { needs: 'account', input: (w, caller) => w.totp(caller, true) },
   'totp.recovery': { needs: 'account', input: (w, caller) => w.totp(caller, true) },
   'users.resetTotp': { needs: 'owner', input: (w) => w.personWithTotp() },
+  'users.merge': { needs: 'owner', input: (w) => w.placeholder() },
   'users.promote': { needs: 'owner', input: (w) => w.heir() },
   'identities.list': { needs: 'account' },
   'identities.unlink': { needs: 'account', input: async (w, caller) => ({ identityId: await w.identity(caller) }) },

@@ -22,6 +22,7 @@ import { hashPassword } from '../../src/service/lib/passwords.js'
 import { encrypted, newTotpSecret } from '../../src/service/lib/totp.js'
 import { oneTimeToken } from '../../src/service/lib/tokens.js'
 import * as users from '../../src/service/users.js'
+import { NO_ADDRESS } from '../../src/core/placeholders.js'
 import * as votes from '../../src/service/votes.js'
 import { makeSite, OWNER, type Engine } from '../support/site.js'
 import { storeImage } from '../support/images.js'
@@ -194,6 +195,16 @@ export async function makeWorld(engine: Engine) {
       const enabledAt = enabled ? site.clock.now.toISOString() : null
       await putTotp(site.db, { userId, secret: encrypted(site.base.secret(), userId, secret), enabledAt })
       return { code: await generate({ secret, epoch: site.clock.now.getTime() / 1000 }) }
+    },
+    /** Somebody whom an import brought without an address, and the account that they have here. */
+    async placeholder() {
+      const { userId } = await person()
+      await site.db
+        .updateTable('users')
+        .set({ email: `${word()}@${NO_ADDRESS}`, password: null })
+        .where('userId', '=', userId)
+        .execute()
+      return { user: userId, into: (await person()).userId }
     },
     async personWithTotp() {
       const { userId } = await person()

@@ -99,6 +99,13 @@ const posts = (engine: Engine): Trigger[] => [
     ].join('; '),
   },
   {
+    name: 'posts_reassigned',
+    on: 'posts',
+    after: 'update of "userId"',
+    when: differs('"userId"'),
+    run: [ofAuthor('old', 'post_count', '- 1'), ofAuthor('new', 'post_count', '+ 1')].join('; '),
+  },
+  {
     name: 'boards_hidden',
     on: 'boards',
     after: 'update',
@@ -156,7 +163,7 @@ const posts = (engine: Engine): Trigger[] => [
   },
 ]
 
-/** Moves change neither the person nor the time of a vote. A difference of numbers may be a little too small. */
+/** A merge changes the post of a vote, or its person, but never its time. A difference of numbers may be a little too small. */
 const votes = (): Trigger[] => {
   const add = ofPost('new', `"votesCount" = "votesCount" + 1, trending = trending + ${weight('sqlite', 'new."createdAt"')}`) // prettier-ignore
   const remove = ofPost('old', `"votesCount" = "votesCount" - 1, trending = max(trending - ${weight('sqlite', 'old."createdAt"')}, ${weight('sqlite', 'posts."createdAt"')})`) // prettier-ignore
@@ -165,6 +172,7 @@ const votes = (): Trigger[] => {
     { name: 'votes_added', on, after: 'insert', run: [add, ofAuthor('new', 'vote_count', '+ 1')].join('; ') },
     { name: 'votes_removed', on, after: 'delete', run: [remove, ofAuthor('old', 'vote_count', '- 1')].join('; ') },
     { name: 'votes_moved', on, after: 'update', when: 'new."postId" <> old."postId"', run: [remove, add].join('; ') },
+    { name: 'votes_reassigned', on, after: 'update', when: 'new."userId" <> old."userId"', run: [ofAuthor('old', 'vote_count', '- 1'), ofAuthor('new', 'vote_count', '+ 1')].join('; ') }, // prettier-ignore
   ]
 }
 
@@ -179,12 +187,12 @@ const votesByStatement = (): Trigger[] => {
   const ofPosts = (from: string) =>
     `update posts set "votesCount" = "votesCount" + sums.value, trending = greatest(trending + sums.trend, ${weight('postgres', 'posts."createdAt"')}) from (select "postId", sum(value) as value, sum(trend) as trend from (${from}) as changed group by "postId" having sum(value) <> 0 or sum(trend) <> 0) as sums where posts."postId" = sums."postId"`
   const ofPeople = (from: string) =>
-    `update users set vote_count = vote_count + sums.value from (select "userId", sum(value) as value from (${from}) as changed group by "userId") as sums where users."userId" = sums."userId"`
+    `update users set vote_count = vote_count + sums.value from (select "userId", sum(value) as value from (${from}) as changed group by "userId" having sum(value) <> 0) as sums where users."userId" = sums."userId"`
   const [added, removed] = [rows('added', '1'), rows('removed', '-1')]
   return [
     { name: 'votes_added', on, after: 'insert', referencing: 'new table as added', run: [ofPosts(added), ofPeople(added)].join('; ') }, // prettier-ignore
     { name: 'votes_removed', on, after: 'delete', referencing: 'old table as removed', run: [ofPosts(removed), ofPeople(removed)].join('; ') }, // prettier-ignore
-    { name: 'votes_moved', on, after: 'update', referencing: 'old table as removed new table as added', run: ofPosts(`${removed} union all ${added}`) }, // prettier-ignore
+    { name: 'votes_moved', on, after: 'update', referencing: 'old table as removed new table as added', run: [ofPosts, ofPeople].map((count) => count(`${removed} union all ${added}`)).join('; ') }, // prettier-ignore
   ]
 }
 

@@ -221,7 +221,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
         isSystem: role.isSystem === 1,
         user_role_id: role.id,
       })),
-      may: userPolicy.may(actor, { ...row, userId, permissions }),
+      may: userPolicy.may(actor, { ...row, userId, email, permissions }),
       ...languageOf(row),
     }
   })

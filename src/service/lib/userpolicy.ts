@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.js'
+import { isPlaceholder } from '../../core/placeholders.js'
 import { PERMISSIONS } from '../../core/permissions.js'
 import { permissionsOfRoles } from '../../db/roles.js'
 import type { Db, UserRow } from '../../db/tables.js'
@@ -6,7 +7,8 @@ import { rolesOf } from '../../db/users.js'
 import { can, refusedBy, type Actor } from './access.js'
 import { needs, policy } from './policies.js'
 
-type Account = Pick<UserRow, 'userId' | 'isOwner'>
+/** Without an address it cannot be merged. */
+type Account = Pick<UserRow, 'userId' | 'isOwner'> & Partial<Pick<UserRow, 'email' | 'password'>>
 
 /** An account with what its roles permit, also those that wait for a second factor. System roles, which everybody has, do not count. */
 export type Holder = Account & { permissions: readonly string[] }
@@ -41,6 +43,15 @@ const notOneself = (actor: Actor, { userId }: Account): AppError | undefined =>
     ? new AppError('NOT_ENOUGH_PERMISSION', 'You cannot block your own account.')
     : undefined
 
+/** Nobody loses an account that they can sign in to. */
+const notOthers = (person: Account): AppError | undefined =>
+  isPlaceholder(person)
+    ? undefined
+    : new AppError(
+        'MERGE_REFUSED',
+        'Only people whom an import brought without an address can be merged. Whoever has this account can sign in to it.',
+      )
+
 const ownerOnly = (actor: Actor) => refusedBy('owner', actor)
 
 /** What may be done with an account. */
@@ -50,6 +61,7 @@ export const userPolicy = policy({
   unblock: onWeaker('unblocked'),
   signOut: onWeaker('signed out'),
   delete: (actor: Actor, person: Holder) => ownerOnly(actor) ?? notOwner('deleted')(actor, person),
+  merge: (actor: Actor, person: Holder) => ownerOnly(actor) ?? notOthers(person),
 })
 
 /** What people may do with their own, which no API key may. */
