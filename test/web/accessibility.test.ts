@@ -153,12 +153,13 @@ it.each([
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
   await look('/dashboard/tags', '/dashboard/tags/new')
   for (const each of ['settings', 'merge', 'delete']) await look(`/dashboard/tags/mobile/${each}`)
-  const { outcomes } = await site.call(invitations.create, { emails: [`${'long'.repeat(15)}@example.org`, 'bob@example.org'] }) // prettier-ignore
+  const { outcomes } = await site.call(invitations.create, { emails: [`${'long'.repeat(15)}@example.org`, 'bob@imported.invalid'] }) // prettier-ignore
   const { role } = await site.call(roles.create, { name: 'Moderators of the whole site', permissions: ['post:update'] })
   for (const { userId } of outcomes) if (userId) await site.call(roles.assign, { role_id: role.id, user_id: userId })
   const [person, rolePath] = [`/dashboard/users/${outcomes[0]?.username}`, `/dashboard/settings/roles/${role.id}`]
   await look('/dashboard/users', '/dashboard/users?q=nobody', '/dashboard/users?state=invited&sort=name', person)
   await look(...['block', 'sign-out', 'delete'].map((verb) => `${person}/${verb}`))
+  await look(`/dashboard/users/${outcomes[1]?.username}/merge`) // of an import without an address
   await look('/dashboard/invitations', `/dashboard/invitations/${outcomes[0]?.username}/revoke`)
   await look('/dashboard/settings/roles', '/dashboard/settings/roles/new?recipe=moderator', rolePath, `${rolePath}/delete`) // prettier-ignore
   await page.goto(`${site.url}${rolePath}`)

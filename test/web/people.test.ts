@@ -141,6 +141,24 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect((await get(`/dashboard/users/${eve.userId}`, owner)).to).toBe(at)
   })
 
+  it('are merged into the account that they have here, if an import brought them without an address', async () => {
+    const { site, owner, get, send, person, staff } = await open(engine)
+    const [ann] = [await person('ann'), await person('eve')]
+    const at = '/dashboard/users/ann'
+    expect(offered((await get(at, owner)).text)).not.toContain(`${at}/merge`)
+    expect((await send(`${at}/merge`, owner, { into: 'eve' })).text).toContain('somebody may be signing in')
+    await site.db.updateTable('users').set({ email: 'x@imported.invalid', password: null }).where('userId', '=', ann.userId).execute() // prettier-ignore
+    expect(offered((await get(at, owner)).text)).toContain(`${at}/merge`)
+    const guard = await staff('user:read', 'user:block')
+    expect(offered((await get(at, guard)).text)).not.toContain(`${at}/merge`)
+    expect((await send(`${at}/merge`, guard, { into: 'eve' })).status).toBe(403)
+    expect((await get(`${at}/merge`, owner)).text).toContain('Merge ANN into an account')
+    const wrong = await send(`${at}/merge`, owner, { into: 'nobody' })
+    expect([wrong.status, wrong.text.includes('value="nobody"')]).toEqual([404, true])
+    expect((await send(`${at}/merge`, owner, { into: 'eve' })).to).toBe('/dashboard/users/eve?done=personMerged')
+    expect((await get(at, owner)).status).toBe(404)
+  })
+
   it('have tags of the team on their page, which those change who may block', async () => {
     const { owner, get, person, send, staff } = await open(engine)
     await person('eve')
@@ -346,12 +364,13 @@ describe.each(engines)('the roles of the dashboard on %s', (engine) => {
 })
 
 /** What each page needs beside `dashboard:read`: its section, and then what it is for. Without that it leads back. */
-const PAGES: Record<string, readonly [Permission, (Permission | 'owner' | 'totp')?]> = {
+const PAGES: Record<string, readonly [Permission, (Permission | 'owner' | 'totp' | 'placeholder')?]> = {
   '/dashboard/users': ['user:read'],
   '/dashboard/users/eve': ['user:read'],
   '/dashboard/users/eve/block': ['user:read', 'user:block'],
   '/dashboard/users/eve/sign-out': ['user:read', 'user:block'],
   '/dashboard/users/eve/reset-totp': ['user:read', 'totp'],
+  '/dashboard/users/eve/merge': ['user:read', 'placeholder'],
   '/dashboard/users/eve/delete': ['user:read', 'owner'],
   '/dashboard/invitations': ['user:invite'],
   '/dashboard/settings/roles': ['role:read'],

@@ -66,7 +66,7 @@ async function fill(site: ServedSite) {
   await site.call(posttags.tag, { ids: [post.postId], add: ['phone', 'screen'] })
   const { activity } = await site.call(comments.create, { post_id: post.postId, body: 'Ναι' })
   await site.call(comments.create, { post_id: post.postId, body: 'Όχι', parent_id: activity.id, is_internal: true })
-  const { user } = await site.call(users.create, { email: 'eve@example.org', name: 'Εύα', invite: false })
+  const { user } = await site.call(users.create, { email: 'eve@imported.invalid', name: 'Εύα', invite: false })
   const now = site.clock.now.toISOString()
   await site.db.insertInto('invitations').values({ userId: user.userId, invitedBy: null, createdAt: now, sentAt: now, expiresAt: now, acceptedAt: null }).execute() // prettier-ignore
   await site.db.insertInto('totp').values({ userId: user.userId, secret: '', enabledAt: now }).execute() // prettier-ignore
@@ -222,7 +222,7 @@ it.each([
   await check('a key to revoke')
   const [person, role] = [`/dashboard/users/${eve}`, `/dashboard/settings/roles/${roleId}`]
   await look({ '/dashboard/users': '/dashboard/users', '/dashboard/users/:username': person })
-  for (const verb of ['block', 'sign-out', 'reset-totp', 'delete'])
+  for (const verb of ['block', 'sign-out', 'reset-totp', 'merge', 'delete'])
     await look({ [`/dashboard/users/:username/${verb}`]: `${person}/${verb}` })
   await look({
     '/dashboard/invitations': '/dashboard/invitations',

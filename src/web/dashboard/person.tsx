@@ -194,6 +194,7 @@ function Account({ view, user }: { view: View; user: Shown }) {
           </Form>
         ) : null}
         {!user.isBlocked && user.may.includes('block') ? link('block', t('user.block')) : null}
+        {user.may.includes('merge') ? link('merge', t('user.merge')) : null}
         {user.may.includes('delete') ? (
           <a class="danger" href={href(pathOf(user, 'delete'))}>
             {t('user.delete')}

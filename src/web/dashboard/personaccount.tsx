@@ -1,4 +1,5 @@
 import { invalidField } from '../../core/fields.js'
+import { merge as mergeInto } from '../../service/usermerges.js'
 import * as service from '../../service/users.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
@@ -11,7 +12,7 @@ import { back, named, pathOf, person, personAt } from './person.js'
 import { HOME } from './users.js'
 
 /** The account, where the reader may do this with it. Otherwise their page is shown. */
-const changeable = (verb: 'block' | 'signOut' | 'resetTotp' | 'delete') => async (view: LiveView) => {
+const changeable = (verb: 'block' | 'signOut' | 'resetTotp' | 'merge' | 'delete') => async (view: LiveView) => {
   const shown = await personAt(view)
   const isOffered = verb === 'resetTotp' ? shown.hasTotp && view.may(service.resetTotp) : shown.may.includes(verb)
   if (!isOffered && !view.form.error) throw new Redirect(links.person(shown.username))
@@ -41,6 +42,45 @@ const question = (verb: 'block' | 'signOut' | 'resetTotp', path: string) =>
 export const blockPage = question('block', 'block')
 export const signOutPage = question('signOut', 'sign-out')
 export const resetPage = question('resetTotp', 'reset-totp')
+
+/** Whose account it is that an import brought without an address. */
+export const mergePage = page({
+  cache: 'never',
+  section: 'users',
+  load: changeable('merge'),
+  title: (view, user) => view.t('user.mergeTitle', { name: nameOf(view, user) }),
+  show(view, user) {
+    const { t } = view
+    return (
+      <>
+        <Top
+          view={view}
+          title={t('user.mergeTitle', { name: nameOf(view, user) })}
+          back={{ to: links.person(user.username), text: nameOf(view, user) }}
+        />
+        <Summary view={view} text={view.form.error?.code === 'MERGE_REFUSED' ? t('user.mergeRefused') : undefined} />
+        <p>{t('user.mergeLoss', { name: nameOf(view, user) })}</p>
+        <Form view={view} to={pathOf(user, 'merge')} class="settings-form">
+          <Field
+            view={view}
+            of={mergeInto}
+            name="into"
+            label={t('user.mergeInto')}
+            hint={t('user.mergeHint')}
+            required
+            autocomplete="off"
+          />
+          <div class="buttons">
+            <Submit kind="danger">{t('user.merge')}</Submit>
+            <a class="button plain" href={view.href(links.person(user.username))}>
+              {t('form.cancel')}
+            </a>
+          </div>
+        </Form>
+      </>
+    )
+  },
+})
 
 /** What is lost, and the user name to type. */
 export const deletePage = page({
@@ -116,6 +156,13 @@ export const resetTotp = action({
   page: async () => resetPage,
   input: named,
   done: (view) => ({ to: back(view), flash: 'totpReset' }),
+})
+
+export const merge = action({
+  operation: mergeInto,
+  page: async () => mergePage,
+  input: (view, { into }) => ({ ...named(view), into }),
+  done: (_view, { user }) => ({ to: links.person(user.username), flash: 'personMerged' }),
 })
 
 export const remove = action({
