@@ -31,13 +31,13 @@ export const localCall =
 
 /**
  * Calls operations in this process as one transaction, which an error takes back. With `looks`, no other that looks for
- * what it creates runs meanwhile.
+ * what it creates runs meanwhile. With `takenBack`, it is taken back at its end too.
  */
 export const localTransaction = <T>(
   { base }: Pick<App, 'base'>,
-  { looks = false, as }: Pick<LocalOptions, 'as'> & { looks?: boolean },
+  { looks = false, takenBack = false, as }: Pick<LocalOptions, 'as'> & { looks?: boolean; takenBack?: boolean },
   work: (call: Call) => Promise<T>,
-): Promise<T> => together(base, { looks }, (inside) => work(localCall({ base: inside }, { as })))
+): Promise<T> => together(base, { looks, takenBack }, (inside) => work(localCall({ base: inside }, { as })))
 
 /** The operator's context, for what only this machine may do. */
 export const operatorContext = ({ base }: Pick<App, 'base'>, { dryRun = false } = {}): Context => ({

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
@@ -67,7 +67,7 @@ export function register(group: Command, cli: Cli): void {
     .action(async (file: string, _: unknown, command: Command) => {
       const flags = command.optsWithGlobals<Flags>()
       const wanted = await read(cli.terminal, file)
-      const steps = await tried(cli, wanted)
+      const steps = await tried(cli, wanted, file)
       await show(cli.terminal, flags, steps, { dry: true })
       tell(cli.terminal, steps.length === 0 ? `The site is as ${file} says.` : `Would make ${counted(steps.length, 'change')}. Nothing was changed.`) // prettier-ignore
     })
@@ -95,7 +95,7 @@ async function apply(cli: Cli, file: string, flags: Flags): Promise<void> {
   const checked = (steps: readonly Step[]) => {
     if (!flags.deleteUsed) assertUnused(steps, '--delete-used')
   }
-  const planned = await tried(cli, wanted)
+  const planned = await tried(cli, wanted, file)
   checked(planned)
   if (planned.length === 0 || flags.dryRun) {
     await show(terminal, flags, planned, { dry: flags.dryRun === true })
@@ -109,21 +109,32 @@ async function apply(cli: Cli, file: string, flags: Flags): Promise<void> {
     const steps = await planOf(call, wanted)
     if (JSON.stringify(steps) !== JSON.stringify(planned)) throw changedMeanwhile()
     checked(steps)
-    for (const each of steps) await run(call, each)
-    assertMade(await planOf(call, wanted), file)
+    await makeAll(call, steps, wanted, file)
     return steps
   })
   await show(terminal, flags, done ?? [], { dry: false })
   tell(terminal, `Made ${counted(planned.length, 'change')}.`)
 }
 
-/** The plan, after a trial of each change that can be tried alone. */
-async function tried(cli: Cli, wanted: Workspace) {
+/** The plan, after a trial of all changes together; of a server, after one of each change that can be tried alone. */
+async function tried(cli: Cli, wanted: Workspace, file: string) {
   const { planOf } = await import('./workspaceplan.js')
   const steps = await planOf(await cli.connect(), wanted)
+  if (steps.length === 0) return steps
+  const isTried = await cli.together({ looks: true, takenBack: true }, async (call) => {
+    await makeAll(call, steps, wanted, file)
+    return true
+  })
+  if (isTried) return steps
   const call = await cli.connect({ dryRun: true })
   for (const each of steps) if (each.isAlone) await run(call, each)
   return steps
+}
+
+async function makeAll(call: Call, steps: readonly Runs[], wanted: Workspace, file: string): Promise<void> {
+  const { planOf } = await import('./workspaceplan.js')
+  for (const each of steps) await run(call, each)
+  assertMade(await planOf(call, wanted), file)
 }
 
 type Runs = Awaited<ReturnType<(typeof import('./workspaceplan.js'))['planOf']>>[number]
@@ -160,8 +171,9 @@ async function read(terminal: Terminal, given: string): Promise<Workspace> {
   const file = path.resolve(terminal.cwd, given)
   let text: string
   try {
-    if (statSync(file).size > MOST) throw new AppError('USAGE', `${given} is longer than 1 MB.`)
-    text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+    const bytes = beginOf(file, MOST + 1)
+    if (bytes.length > MOST) throw new AppError('USAGE', `${given} is longer than 1 MB.`)
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (error) {
     if (error instanceof AppError) throw error
     if (error instanceof TypeError) throw new AppError('USAGE', `${given} is not valid UTF-8.`)
@@ -169,4 +181,20 @@ async function read(terminal: Terminal, given: string): Promise<Workspace> {
   }
   const { workspaceIn } = await import('./workspacefile.js')
   return workspaceIn(text, given)
+}
+
+/** The first bytes of a file, or of a pipe, whose size nobody knows. */
+function beginOf(file: string, most: number): Buffer {
+  const fd = openSync(file, 'r')
+  try {
+    const buffer = Buffer.alloc(most)
+    let size = 0
+    for (;;) {
+      const count = readSync(fd, buffer, size, most - size, null)
+      size += count
+      if (count === 0 || size === most) return buffer.subarray(0, size)
+    }
+  } finally {
+    closeSync(fd)
+  }
 }

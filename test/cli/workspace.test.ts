@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -151,6 +152,15 @@ describe.each(engines)('a workspace on %s', (engine) => {
       expect([text.slice(0, 200), code, stderr]).toEqual([text.slice(0, 200), expect.toBeOneOf([2, 5]), expect.stringContaining(said)]) // prettier-ignore
     }
     expect(await exported()).toBe(before)
+    // Each change alone could be made, and both together not
+    write(`${head}boards: [{url: ideas}, {url: bugs}, {url: new, name: New}, {url: "new ", name: Other}]`)
+    for (const args of ['plan site.yaml', 'apply site.yaml --dry-run', 'apply site.yaml --yes'])
+      expect([args, await machine.run(`workspace ${args}`)]).toMatchObject([args, { code: 5, stderr: expect.stringContaining('board "new": The url "new" is taken') }]) // prettier-ignore
+    expect(await exported()).toBe(before)
+    execFileSync('sh', ['-c', `mkfifo ${path.join(machine.folder, 'pipe')}`])
+    const writer = spawn('sh', ['-c', `head -c 3000000 /dev/zero > ${path.join(machine.folder, 'pipe')}`], { stdio: 'ignore' }) // prettier-ignore
+    expect((await machine.run('workspace plan pipe')).stderr).toContain('pipe is longer than 1 MB')
+    writer.kill()
     expect((await machine.run('workspace apply none.yaml --yes')).stderr).toContain('Cannot read none.yaml')
     expect((await machine.run('workspace apply site.yaml --server http://127.0.0.1:1')).stderr).toContain('only on the machine of the site') // prettier-ignore
   })

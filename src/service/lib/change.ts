@@ -41,15 +41,15 @@ export async function change<T>(ctx: Context, work: (change: Change) => Promise<
 
 /**
  * Runs several operations as one transaction, which an error takes back. With `looks`, nothing else that looks for what it
- * creates runs meanwhile.
+ * creates runs meanwhile. With `takenBack`, it is taken back at its end too.
  */
 export const together = <Ctx extends Pick<Context, 'db'>, T>(
   ctx: Ctx,
-  { looks }: { looks: boolean },
+  { looks, takenBack = false }: { looks: boolean; takenBack?: boolean },
   work: (inside: Ctx) => Promise<T>,
 ): Promise<T> =>
   namingMissing(ctx.db, () =>
-    transaction(ctx.db, async (db) => {
+    (takenBack ? rolledBack : transaction)(ctx.db, async (db) => {
       if (looks) await lockCreation(db)
       return work({ ...ctx, db })
     }),

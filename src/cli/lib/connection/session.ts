@@ -28,11 +28,11 @@ export interface Cli {
   connect(this: void, options?: ConnectOptions): Promise<Call>
   /**
    * Runs calls as one transaction, which an error takes back. With `looks`, no other command that looks for what it
-   * creates runs meanwhile. Undefined where that is not possible: with --server, and in a dry run. Then nothing was run.
+   * creates runs meanwhile; with `takenBack`, all of it is taken back at the end too. Undefined where that is not possible: with --server, and in a dry run. Then nothing was run.
    */
   together<T>(
     this: void,
-    options: ConnectOptions & { looks?: boolean },
+    options: ConnectOptions & { looks?: boolean; takenBack?: boolean },
     work: (call: Call) => Promise<T>,
   ): Promise<T | undefined>
   close(this: void): Promise<void>
@@ -131,14 +131,14 @@ export function session(terminal: Terminal, program: Command): Cli {
         }),
       )
     },
-    async together({ as, looks = false, creating = false, dryRun = false }, work) {
+    async together({ as, looks = false, takenBack = false, creating = false, dryRun = false }, work) {
       if (dryRun || (await config()).get('server') !== undefined) return undefined
       const [{ localTransaction }, { withNames }] = await Promise.all([
         import('../../../app/call.js'),
         import('./names.js'),
       ])
       const app = await open({ creating, trace: traceOf(), onCreated })
-      return localTransaction(app, { as, looks }, (call) => work(withNames(call)))
+      return localTransaction(app, { as, looks, takenBack }, (call) => work(withNames(call)))
     },
     async close() {
       const app = await opened?.catch(() => undefined) // a failure to open was reported already
