@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
-import { makeMachine } from '../support/cli.js'
-import { engines } from '../support/site.js'
+import { connect } from '../../src/db/connect.js'
+import { miscounts } from '../../src/db/recount.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { cleanup, engines } from '../support/site.js'
 
 const CSV = [
   'ID,Subject,Details,Forum,State,Votes,Author,Author Email,Labels,Created,URL,Extra',
@@ -59,6 +61,61 @@ it.each(engines)(
     expect([mended.code, JSON.parse(mended.stdout).balance]).toEqual([0, [{ type: 'post', found: 1, created: 1, matched: 0, existing: 0, failed: 0 }]]) // prettier-ignore
     const doctor = await machine.run('doctor --json')
     expect(doctor.code).toBe(0)
+  },
+)
+
+/** Several transactions. */
+function* manyRecords() {
+  for (let n = 0; n < 500; n++) yield { type: 'person', sourceId: `u${n}`, name: `Person ${n}` }
+  for (let n = 0; n < 3000; n++) {
+    yield { type: 'post', sourceId: `p${n}`, title: `Post ${n}`, author: `u${n % 500}`, createdAt: '2024-01-02T03:04:05Z', paths: [`/old/${n}`] } // prettier-ignore
+    for (const person of [n % 500, (n + 1) % 500]) yield { type: 'vote', post: `p${n}`, person: `u${person}`, createdAt: '2024-01-02T03:04:05Z' } // prettier-ignore
+    yield { type: 'comment', sourceId: `c${n}`, post: `p${n}`, author: `u${n % 500}`, text: `Comment ${n}`, createdAt: '2024-01-02T03:04:05Z' } // prettier-ignore
+  }
+}
+
+it.each(engines)(
+  'an import that is killed again and again and then ends is the same as one that ran once, on %s',
+  async (engine) => {
+    const text = [...manyRecords()].map((record) => `${JSON.stringify(record)}\n`).join('')
+    const state = async (machine: Machine) => {
+      const db = await connect(machine.databaseUrl)
+      cleanup(() => db.destroy())
+      const all = await Promise.all([
+        db.selectFrom('posts').leftJoin('users', 'users.userId', 'posts.userId').select(['title', 'posts.createdAt', 'votesCount', 'commentsCount', 'users.name']).orderBy('title').execute(), // prettier-ignore
+        db.selectFrom('users').select(['name', 'post_count', 'vote_count']).orderBy('name').execute(),
+        db.selectFrom('imported_rows').select(['kind', 'sourceId']).orderBy('kind').orderBy('sourceId').execute(),
+        db.selectFrom('former_paths').select('path').orderBy('path').execute(),
+        db.selectFrom('comments').select(['body', 'created_at']).orderBy('body').execute(),
+      ])
+      expect(await miscounts(db)).toEqual([])
+      return all
+    }
+    const [once, often] = [await makeMachine(engine), await makeMachine(engine)]
+    for (const machine of [once, often]) {
+      await machine.setup()
+      writeFileSync(path.join(machine.folder, 'many.jsonl'), text)
+    }
+    const command = 'import records many.jsonl --source canny --yes --json'
+    expect((await once.run(command)).code).toBe(0)
+    const db = await connect(often.databaseUrl)
+    cleanup(() => db.destroy())
+    const count = async () => (await db.selectFrom('imported_rows').select((eb) => eb.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()).count // prettier-ignore
+    for (let before = 0, kills = 0; kills < 2; kills++) {
+      const running = often.start(command)
+      await expect.poll(count).toBeGreaterThan(before)
+      running.child.kill('SIGKILL')
+      await running.ended
+      before = await count()
+    }
+    const left = await often.run(command)
+    const { balance } = JSON.parse(left.stdout) as { balance: Record<'found' | 'created' | 'existing' | 'failed', number>[] } // prettier-ignore
+    expect([left.code, balance.filter(({ found, created, existing }) => found !== created + existing)]).toEqual([0, []])
+    expect(
+      balance.some(({ created }) => created > 0),
+      'it was killed before its end',
+    ).toBe(true)
+    expect(await state(often)).toEqual(await state(once))
   },
 )
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { connect } from '../../src/db/connect.js'
 import { miscounts } from '../../src/db/recount.js'
 import { filled } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { engines, type Engine } from '../support/site.js'
+import { cleanup, engines, type Engine } from '../support/site.js'
 
 async function exported(machine: Machine, flags = '--with-passwords'): Promise<string> {
   const { code, stdout, stderr } = await machine.run(`export ${flags}`)
@@ -121,27 +121,42 @@ describe.each(engines)('an export of %s, imported', (engine) => {
   })
 })
 
-it('an import that is killed leaves the empty site, and the next one makes it whole', async () => {
-  const source = await site('sqlite')
-  const db = await connect(source.databaseUrl)
-  const { boardId } = await db.selectFrom('boards').select('boardId').executeTakeFirstOrThrow()
-  await sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+const writersTo = (database: string) =>
+  sql`select 1 from pg_stat_activity where datname = ${database} and backend_xid is not null`
+const leftIn = (folder: string) =>
+  existsSync(folder) ? readdirSync(folder).filter((name) => name.includes('.restoring-')) : []
+
+it.each(engines)(
+  'an import that is killed leaves the empty site, and the next one makes it whole, on %s',
+  async (engine) => {
+    const source = await site('sqlite')
+    const db = await connect(source.databaseUrl)
+    const { boardId } = await db.selectFrom('boards').select('boardId').executeTakeFirstOrThrow()
+    await sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
     insert into posts ("postId", title, slug, "slugId", "contentMarkdown", "boardId", "createdAt", "updatedAt")
     select 'many-' || i, 'Post ' || i, 'many-' || i, 'many-' || i, 'text', ${boardId}, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' from n`.execute(
-    db,
-  )
-  await db.destroy()
-  const text = await exported(source)
-  const machine = await machineWith('sqlite', text)
-  const before = await exported(machine)
-  const folder = path.join(machine.folder, 'data/feedbackctl')
-  const running = machine.start('import feedbackctl site.jsonl --yes')
-  await expect.poll(() => readdirSync(folder).some((name) => name.includes('.restoring-'))).toBe(true)
-  running.child.kill('SIGKILL')
-  await running.ended
-  expect(await exported(machine)).toBe(before)
-  expect((await machine.run('import feedbackctl site.jsonl --yes')).code).toBe(0)
-  expect(await exported(machine)).toBe(text)
-  expect(readdirSync(folder).filter((name) => name.includes('.restoring-'))).toEqual([])
-  expect(readFileSync(path.join(machine.folder, 'site.jsonl'), 'utf8')).toBe(text)
-})
+      db,
+    )
+    await db.destroy()
+    const text = await exported(source)
+    const machine = await machineWith(engine, text)
+    const before = await exported(machine)
+    // An import refuses a database to which somebody else is connected
+    const { pathname } = new URL(machine.databaseUrl)
+    const other = engine === 'postgres' ? await connect(machine.databaseUrl.replace(pathname, '/postgres')) : undefined
+    cleanup(() => other?.destroy())
+    const folder = path.join(machine.folder, 'data/feedbackctl')
+    const running = machine.start('import feedbackctl site.jsonl --yes')
+    // It has written something that no other sees yet
+    const hasBegun = async () =>
+      !other ? leftIn(folder).length > 0 : (await writersTo(pathname.slice(1)).execute(other)).rows.length > 0
+    await expect.poll(hasBegun).toBe(true)
+    running.child.kill('SIGKILL')
+    await running.ended
+    expect(await exported(machine)).toBe(before)
+    expect((await machine.run('import feedbackctl site.jsonl --yes')).code).toBe(0)
+    expect(await exported(machine)).toBe(text)
+    expect(leftIn(folder)).toEqual([])
+    expect(readFileSync(path.join(machine.folder, 'site.jsonl'), 'utf8')).toBe(text)
+  },
+)
