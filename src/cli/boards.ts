@@ -117,6 +117,7 @@ export function register(group: Command, cli: Cli): void {
     usage: 'delete <boardId:board...>',
     examples: ['boards delete ideas', 'boards delete ideas --move-to archive --yes'],
     output: { ...table, rows: () => [] },
+    input: { hidden: ['ifPosts'] },
     deletes: async (call, given) => (await call(boards.show, { url: given.boardId })).board,
     async confirm(call, given) {
       const { board } = await call(boards.show, { url: given.boardId })

@@ -132,7 +132,10 @@ async function deletionsIn(
         isPrivate: each.entry.display === false,
         run: async (own) => {
           // Somebody may have given it to a post meanwhile
-          if ((await each.posts(own)) !== (await posts)) throw changedMeanwhile()
+          const count = await posts
+          if (list === 'boards')
+            return own(boards.remove, { boardId: each.id, ...(count !== undefined && { ifPosts: count }) })
+          if ((await each.posts(own)) !== count) throw changedMeanwhile()
           return own(remove as AnyOperation, { [id]: each.id })
         },
       })

@@ -3,7 +3,7 @@ import { asStored, isId } from '../core/ids.js'
 import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import { visibleTotal, type Visibility } from './counters.js'
-import { unlessTaken } from './dialect.js'
+import { isPostgres, unlessTaken } from './dialect.js'
 import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 
 /** Which boards to list, and in which direction of creation time. */
@@ -143,6 +143,17 @@ export const updateBoard = (
 /** Gives the posts of a board to another. */
 export const movePosts = (db: Db, from: string, to: string) =>
   db.updateTable('posts').set({ boardId: to }).where('boardId', '=', from).execute()
+
+/** How many posts a board has, and none comes or goes before the transaction ends. Undefined where it is deleted. */
+export async function heldPostCount(db: Db, boardId: string): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('boards')
+    .select('post_count')
+    .where('boardId', '=', boardId)
+    .$if(isPostgres(db), (query) => query.forUpdate())
+    .executeTakeFirst()
+  return row?.post_count
+}
 
 export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | undefined> {
   await db

@@ -4,12 +4,13 @@ import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
 import { slugOf } from '../core/slugs.js'
-import { searchKey } from '../core/text.js'
+import { counted, searchKey } from '../core/text.js'
 import { stateBefore } from '../db/details.js'
 import {
   boardsAfter,
   boardTotal,
   deleteBoard,
+  heldPostCount,
   findBoard,
   findBoardNamed,
   insertBoard,
@@ -243,9 +244,12 @@ export const remove = operation({
   summary: 'Delete a board; its posts stay, on another board or without one, where everyone sees them',
   http: 'DELETE /boards 204',
   access: 'board:destroy',
-  errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND'],
+  errors: ['BOARD_ID_OR_URL_MISSING', 'BOARD_NOT_FOUND', 'CONTENT_CHANGED'],
   input: fields({
     boardId,
+    ifPosts: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'post_count as you read it; CONTENT_CHANGED if it is another by now' }),
+    ),
     moveTo: Type.Optional(
       Type.String({ description: 'Id or url of the board that gets its posts; needs post:update', names: 'board' }),
     ),
@@ -256,6 +260,8 @@ export const remove = operation({
     change(ctx, async (tx) => {
       const { db, record } = tx
       await lock(db, 'post_counts')
+      const count = input.ifPosts === undefined ? undefined : await heldPostCount(db, subject.boardId)
+      if (count !== input.ifPosts) throw new AppError('CONTENT_CHANGED', `The board has ${counted(count ?? 0, 'post')} by now, and not ${input.ifPosts}.`) // prettier-ignore
       if (input.moveTo !== undefined) {
         if (!can(ctx.actor, 'post:update')) throw notAllowed(['post:update'])
         const other = await noun.readable(tx, input.moveTo)

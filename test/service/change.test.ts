@@ -123,6 +123,19 @@ describe.each(engines)('a row that another connection deletes before a write ref
     expect(await writing).toMatchObject({ code })
   })
 
+  it('a board is not deleted that gets a post meanwhile, where its number of posts was given', async () => {
+    const site = await makeSite(engine)
+    const { board } = await site.call(boards.create, { name: 'Ideas' })
+    const other = await secondConnection(site)
+    let deleting: Promise<unknown> | undefined
+    await other.transaction().execute(async (db) => {
+      await insertPost(db, newPost({ boardId: board.boardId }), []) // prettier-ignore
+      await untilLocked(engine, site.db, () => (deleting = failure(site.call(boards.remove, { boardId: board.boardId, ifPosts: 0 })))) // prettier-ignore
+    })
+    expect(await deleting).toMatchObject({ code: 'CONTENT_CHANGED' })
+    await site.call(boards.remove, { boardId: board.boardId, ifPosts: 1 })
+  })
+
   it('a reply becomes a comment of its own when its parent is deleted while it waits', async () => {
     const w = await world(engine)
     const { activity: first } = await w.site.call(comments.create, { post_id: w.postId, body: 'first' })

@@ -35,7 +35,7 @@ const RACES: Record<string, Race | string> = {
   'follows.postId': race('user', 'POST_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
   'follows.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `PUT /posts/${postId}/follow`, body: {} })),
   'former_paths.postId': 'an import writes it in the transaction that inserts the post',
-  'former_usernames.userId': 'no operation writes it after the migration',
+  'former_usernames.userId': 'a merge of people holds the account',
   'identities.userId': 'a sign-in holds the account before, and refuses where there is none',
   'image_parts.imageId': 'an image is stored in one transaction with its parts',
   'image_uses.commentId': 'a text is stored in one transaction with what it shows',
