@@ -3,7 +3,7 @@ import type { Noun } from '../core/nouns.js'
 import { printableLine } from '../core/text.js'
 import { topics } from './help.js'
 import type { Cli } from './lib/connection/session.js'
-import { nounOf, wordsOf } from './lib/flags/completed.js'
+import { isContext, nounOf, wordsOf } from './lib/flags/completed.js'
 import { visibleCommands } from './lib/flags/helptext.js'
 import { FieldOption } from './lib/flags/options.js'
 
@@ -116,6 +116,7 @@ async function wordsAt(
   const { registeredArguments: known } = command
   const argument = known[count] ?? (known.at(-1)?.variadic ? known.at(-1) : undefined)
   if (argument && /file|folder/.test(argument.name())) return [FILES]
+  if (isContext(argument)) return contextsOf(cli)
   const noun = nounOf(argument)
   return noun ? namesOf(noun, { cli, current }) : wordsOf(argument).map(bare)
 }
@@ -138,10 +139,7 @@ async function valuesOf(
   option: Option,
   { cli, current }: { cli: Cli; current: string },
 ): Promise<readonly Completion[]> {
-  if (option.long === '--context') {
-    const { contexts } = await cli.config({ lenient: true, newFile: true })
-    return [...contexts.keys()].map(bare)
-  }
+  if (option.long === '--context' || option.long === '--confirm') return contextsOf(cli)
   if (/<(file|folder)>$/.test(option.flags)) return [FILES]
   if (option instanceof FieldOption && option.noun) {
     // The value may be a list, of which the last name is being typed
@@ -152,6 +150,11 @@ async function valuesOf(
   }
   const words = option.argChoices ?? (option instanceof FieldOption ? option.words : undefined)
   return (words ?? (option.flags.endsWith('<boolean>') ? ['true', 'false'] : [])).map(bare)
+}
+
+async function contextsOf(cli: Cli): Promise<Completion[]> {
+  const { contexts } = await cli.config({ lenient: true, newFile: true })
+  return [...contexts.keys()].map(bare)
 }
 
 const bare = (word: string): Completion => [word, '']

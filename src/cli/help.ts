@@ -40,10 +40,9 @@ feedbackctl reads a setting from the first of these sources that has it:
 
 --config FILE, or FEEDBACKCTL_CONFIG, replaces the three files. An empty value counts as not set.
 
-To give a site a name, add a context: a table in file 6 or 7.
+To give a site a name, add a context, which is a table in file 6 or 7:
 
-  [contexts.prod]
-  server = "https://feedback.example.org"
+  feedbackctl context add prod --server https://feedback.example.org
 
 The settings of a context rank right after the source that chose it: --context prod or FEEDBACKCTL_CONTEXT. Servers, databases, data folders and tokens from later sources are then ignored.
 

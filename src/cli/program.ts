@@ -133,6 +133,7 @@ function globalOptions(program: Command): void {
     .addOption(new ColorOption(`--color <when>`, 'use colour').choices(COLOR_WORDS).default('auto'))
     .option('--no-color', 'same as --color never')
     .option('--no-input', 'never prompt')
+    .option('--confirm <context>', 'the protected site that the command may change')
     .option('--verbose', 'print each request, or each SQL statement, and how long it took, to stderr')
     .option('--debug', 'print a stack trace for errors')
     .version(version, '-V, --version', 'show the version')

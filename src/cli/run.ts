@@ -35,6 +35,7 @@ export async function run(terminal: Terminal): Promise<void> {
     const { color } = program.opts<ColorFlag>()
     if (color === false || color === 'never') process.env.NO_COLOR = '1' // for prompts, which know no flags
     await heedFields(terminal, command)
+    if (mayChange(command)) await guard(cli, command, namesIn(program, program.args))
   })
   try {
     await program.parseAsync(withColorFlag(program, terminal.args), { from: 'user' })
@@ -57,6 +58,14 @@ export async function run(terminal: Terminal): Promise<void> {
   } finally {
     await cli.close()
   }
+}
+
+/** What changes a site has --dry-run. Others load nothing more. */
+const mayChange = (command: Command): boolean => command.options.some(({ long }) => long === '--dry-run')
+
+async function guard(cli: Cli, command: Command, names: readonly string[]): Promise<void> {
+  const { guardProtected } = await import('./lib/connection/protection.js')
+  await guardProtected(cli, command, names)
 }
 
 /** Throws if the command line has a setting that the command ignores. */

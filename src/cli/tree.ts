@@ -260,6 +260,12 @@ export const branches: readonly Branch[] = [
   },
   { name: 'config', summary: 'Show and change the configuration', group: OPERATION, load: () => import('./config.js') },
   {
+    name: 'context',
+    summary: 'Give sites names, choose one, and protect it',
+    group: OPERATION,
+    load: () => import('./context.js'),
+  },
+  {
     name: 'completion',
     summary: 'Print a script that completes commands in bash, zsh or fish',
     group: OPERATION,

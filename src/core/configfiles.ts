@@ -3,7 +3,7 @@ import type { TomlError } from 'smol-toml'
 import { AppError } from './errors.js'
 import { didYouMean, likely } from './guesses.js'
 import { keys, settings } from './settings.js'
-import { placeOf, type Attempt, type Contexts, type Layer } from './sources.js'
+import { placeOf, type Attempt, type Context, type Contexts, type Layer } from './sources.js'
 import { isTable, lineOfKey, type Table } from './tomllines.js'
 import { readTrusted } from './trust.js'
 import { reading, textOfFile } from './valuefiles.js'
@@ -32,6 +32,9 @@ export const NOTHING: Found = { layer: new Map(), contexts: new Map() }
 
 const CONTEXT_NAME = /^[\w.@-]+$/
 
+/** The key of a context that commands ask for its name before they change it. It is no setting: no flag can turn it off. */
+export const PROTECTED = 'protected'
+
 /** Reads the settings of a file, and its tables [contexts.NAME]. */
 export function fromFile(
   { file, kind }: ConfigFile,
@@ -40,7 +43,7 @@ export function fromFile(
   ignored: string[],
 ): Found {
   const layer: Layer = new Map()
-  const contexts = new Map<string, Layer>()
+  const contexts = new Map<string, Context>()
   const read = (to: Layer, { origin, prefix, text }: Source, [name, value]: [string, unknown]) => {
     const line = lineOfKey(text, prefix + name)
     const key = keys.find((known) => known === name)
@@ -63,10 +66,17 @@ export function fromFile(
         'CONFIG_INVALID',
         `${file} has a context ${JSON.stringify(name)} that is not valid. A context is a table, [contexts.NAME], and a name has letters, digits and . _ @ - only.`,
       )
+    const { [PROTECTED]: isProtected = false, ...own } = table
     const context: Layer = new Map()
-    contexts.set(name, context)
+    // What is no boolean protects: a mistake must not unlock a site
+    contexts.set(name, { settings: context, isProtected: isProtected !== false, file })
     const source = { origin: `${file} [contexts.${name}]`, prefix: `contexts.${name}.`, text }
-    for (const entry of flattened(table)) attempt(() => read(context, source, entry))
+    if (typeof isProtected !== 'boolean')
+      attempt(() => {
+        const line = lineOfKey(text, source.prefix + PROTECTED)
+        throw new AppError('CONFIG_INVALID', `${source.origin}: ${PROTECTED} must be true or false.`, { place: placeOf({ origin: file, line }) }) // prettier-ignore
+      })
+    for (const entry of flattened(own)) attempt(() => read(context, source, entry))
   }
   attempt(() => {
     if (!existsSync(file)) return

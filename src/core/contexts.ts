@@ -1,10 +1,11 @@
+import path from 'node:path'
 import { AppError } from './errors.js'
 import { guess } from './guesses.js'
 import type { Key } from './settings.js'
 import type { Attempt, Contexts, Layer } from './sources.js'
 
 /** The settings that say which site a command works on. */
-const PLACES: readonly Key[] = ['server', 'data.dir', 'database.url']
+export const PLACES: readonly Key[] = ['server', 'data.dir', 'database.url']
 
 interface Known {
   contexts: Contexts
@@ -15,8 +16,9 @@ interface Known {
 
 /**
  * The sources, first wins, with the settings of the chosen context right after the source that chose it. What later
- * sources say of the place is gone, and so is their token: it belongs to another site. A place from an earlier source
- * wins over the context, none of which then counts.
+ * sources say of the place is gone, and so is their token: it belongs to another site. In a file the context also wins
+ * over a place beside it, which is that of commands without a context. A place from an earlier source wins over the
+ * context, none of which then counts.
  */
 export function withContext(layers: readonly Layer[], { contexts, files, attempt }: Known): Layer[] {
   const index = layers.findIndex((layer) => (layer.get('context')?.value ?? '') !== '')
@@ -25,9 +27,10 @@ export function withContext(layers: readonly Layer[], { contexts, files, attempt
   const placeIn = (layer?: Layer) => PLACES.map((key) => layer?.get(key)).find((held) => held && held.value !== '')
   const without = (keys: readonly Key[]) => (layer: Layer) => new Map([...layer].filter(([key]) => !keys.includes(key)))
   if (layers.slice(0, index).some(placeIn)) return layers.map(without(['context']))
-  const settings = contexts.get(chosen.value)
+  const settings = contexts.get(chosen.value)?.settings
+  const isFile = path.isAbsolute(chosen.origin)
   attempt(() => {
-    const place = placeIn(layers[index])
+    const place = isFile ? undefined : placeIn(layers[index])
     if (place)
       throw new AppError(
         'USAGE',
@@ -35,8 +38,9 @@ export function withContext(layers: readonly Layer[], { contexts, files, attempt
       )
     if (!settings) throw unknown(chosen.value, [...contexts.keys()], files)
   })
+  const upTo = layers.slice(0, index + 1)
   return [
-    ...layers.slice(0, index + 1),
+    ...(isFile ? [...upTo.slice(0, -1), ...upTo.slice(-1).map(without([...PLACES, 'token']))] : upTo),
     ...(settings ? [settings] : []),
     ...layers.slice(index + 1).map(without([...PLACES, 'token', 'context'])),
   ]
@@ -46,7 +50,7 @@ function unknown(name: string, names: readonly string[], files: readonly string[
   if (names.length === 0)
     return new AppError(
       'USAGE',
-      `Unknown context "${name}". No context is set: each is a table [contexts.NAME] of ${files.at(-1) === files[0] ? files[0] : files.slice(1).join(' or ')}.`,
+      `Unknown context "${name}". No context is set: "feedbackctl context add NAME --server URL" adds one, as a table [contexts.NAME] of ${files.at(-1) === files[0] ? files[0] : files.slice(1).join(' or ')}.`,
     )
   return new AppError('USAGE', `Unknown context "${name}".${guess(name, names)} Contexts: ${names.join(', ')}.`)
 }

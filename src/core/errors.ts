@@ -177,6 +177,7 @@ export type Reason =
   | 'metrics-port'
   | 'new-account'
   | 'no-password'
+  | 'protected'
   | 'session-account-deleted'
   | 'sign-in'
   | 'site-not-set-up'

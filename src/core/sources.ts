@@ -15,8 +15,15 @@ export type Layer = Map<Key, Origin>
 export const placeOf = ({ origin, line }: Omit<Origin, 'value'>): string | undefined =>
   line === undefined ? undefined : `line ${line} of ${origin}`
 
-/** Sites that the configuration files name, and the settings of each. */
-export type Contexts = ReadonlyMap<string, Layer>
+/** A site that a configuration file names. */
+export interface Context {
+  settings: Layer
+  /** Whether commands ask for its name before they change it. */
+  isProtected: boolean
+  file: string
+}
+
+export type Contexts = ReadonlyMap<string, Context>
 
 /** Runs the work for one key. With `lenient` an error in one key does not stop the others. */
 export type Attempt = (work: () => void) => void

@@ -75,7 +75,7 @@ describe('--context', () => {
     expect([code, stdout]).toEqual([0, expect.not.stringContaining('bad.example')])
     expect(stderr).toMatch(/Ignored context in [^]*Ignored contexts in/)
     expect((await machine.run('boards list --context prod')).stderr.replace(/\s+/g, ' ')).toMatch(
-      /Unknown context "prod"\. No context is set: each is a table \[contexts\.NAME\] of \S*config\.toml or \/etc\/feedbackctl\/config\.toml/,
+      /Unknown context "prod"\. No context is set: "feedbackctl context add NAME --server URL" adds one, as a table \[contexts\.NAME\] of \S*config\.toml or \/etc\/feedbackctl\/config\.toml/,
     )
     for (const [text, message] of [
       [

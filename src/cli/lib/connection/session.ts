@@ -17,8 +17,11 @@ export interface Cli {
     this: void,
     own?: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean },
   ): Promise<Config>
-  /** Loads it again, for a server. */
-  reload(this: void, own: { flags: Record<string, string | undefined> }): Promise<Config>
+  /** Loads it again, for a server, or to look at it beforehand. */
+  reload(
+    this: void,
+    own: { flags?: Record<string, string | undefined>; newFile?: boolean; lenient?: boolean },
+  ): Promise<Config>
   /** Opens the local database. It is closed when the command ends. */
   open(this: void, options?: OpenOptions): Promise<App>
   /**

@@ -201,7 +201,10 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     CONFIG_INVALID: invalid,
     INPUT_MISSING: missing,
     SETUP_INPUT_MISSING: missing,
-    CONFIRMATION_NEEDED: again(withOptions(args, '--yes')),
+    CONFIRMATION_NEEDED:
+      error.reason === 'protected'
+        ? again(withOptions(withoutOption(args, '--confirm'), ...(error.place === undefined ? [] : ['--confirm', error.place]))) // prettier-ignore
+        : again(withOptions(args, '--yes')),
     SERVER_UNREACHABLE: [
       'Check the address, and that "feedbackctl serve" runs there.',
       ...(optionValue(args, '--server') === undefined ? [origins] : []),

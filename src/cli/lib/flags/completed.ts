@@ -6,6 +6,8 @@ interface Completed {
   words?: readonly string[]
   /** The argument names a row of this noun. */
   noun?: Noun
+  /** The argument names a context. */
+  context?: true
 }
 
 const declared = new WeakMap<Argument, Completed>()
@@ -19,3 +21,6 @@ export const wordsOf = (argument: Argument | undefined): readonly string[] =>
 
 /** The noun of the rows that an argument names. */
 export const nounOf = (argument: Argument | undefined): Noun | undefined => argument && declared.get(argument)?.noun
+
+export const isContext = (argument: Argument | undefined): boolean =>
+  argument !== undefined && declared.get(argument)?.context === true
