@@ -8,6 +8,7 @@ import { everyPage } from '../service/lib/everypage.js'
 import type { AnyOperation, Call } from '../service/lib/operation.js'
 import { withAs } from './lib/command/declaration.js'
 import type { Cli } from './lib/connection/session.js'
+import { markRequest } from './lib/flags/ascurl.js'
 import type { Values } from './lib/flags/fieldoption.js'
 import { explain } from './lib/flags/helptext.js'
 import { print, type OutputFlags } from './lib/output/output.js'
@@ -23,11 +24,13 @@ interface Flags extends OutputFlags {
   list?: boolean
   dryRun?: boolean
   as?: string
+  asCurl?: boolean
 }
 
 const collected = (value: string, before: readonly string[] = []): string[] => [...before, value]
 
 export function register(command: Command, cli: Cli): void {
+  markRequest(command)
   explain(withAs(command), {
     examples: [
       'api GET /boards',
@@ -58,6 +61,11 @@ export function register(command: Command, cli: Cli): void {
       if (op.download || op.upload)
         throw new AppError('USAGE', `${op.http.slice(0, op.http.lastIndexOf(' '))} takes or returns a file. Use its command, or curl with a token: ${op.summary}.`) // prettier-ignore
       const input = coerce(op.input, { ...found.input, ...(await fieldsGiven(cli, op, flags)) })
+      if (flags.asCurl) {
+        if (flags.paginate)
+          throw new AppError('USAGE', '--paginate sends several requests. Leave it out with --as-curl.')
+        return (await import('./lib/command/ascurl.js')).showRequest(cli, flags, op, input)
+      }
       const call = await cli.connect({ as: flags.as, dryRun: flags.dryRun ?? false })
       if (flags.paginate) return paginate(cli, flags, call, op, input)
       await show(cli, flags, await call(op, input))

@@ -134,6 +134,7 @@ function globalOptions(program: Command): void {
     .option('--no-color', 'same as --color never')
     .option('--no-input', 'never prompt')
     .option('--confirm <context>', 'the protected site that the command may change')
+    .option('--as-curl', 'print the command as a request with curl, and do not send it')
     .option('--verbose', 'print each request, or each SQL statement, and how long it took, to stderr')
     .option('--debug', 'print a stack trace for errors')
     .version(version, '-V, --version', 'show the version')

@@ -3,6 +3,7 @@ import { AppError } from '../core/errors.js'
 import { flagOf } from '../core/settings.js'
 import type { Cli } from './lib/connection/session.js'
 import { fixesOf } from './lib/errors/fixes.js'
+import { assertRequest, type CurlFlags } from './lib/flags/ascurl.js'
 import { settingsOf } from './lib/flags/helptext.js'
 import { report } from './lib/errors/report.js'
 import { heedFields } from './lib/output/rowfields.js'
@@ -35,6 +36,7 @@ export async function run(terminal: Terminal): Promise<void> {
     const { color } = program.opts<ColorFlag>()
     if (color === false || color === 'never') process.env.NO_COLOR = '1' // for prompts, which know no flags
     await heedFields(terminal, command)
+    if (program.opts<CurlFlags>().asCurl) return assertRequest(command, namesIn(program, program.args))
     if (mayChange(command)) await guard(cli, command, namesIn(program, program.args))
   })
   try {

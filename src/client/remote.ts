@@ -1,9 +1,8 @@
 import type { TSchema } from 'typebox'
 import { redactedUrl } from '../core/addresses.js'
 import { AppError, isErrorCode, type ErrorBody } from '../core/errors.js'
-import { parse } from '../core/fields.js'
-import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
 import type { AnyOperation, Call } from '../service/lib/operation.js'
+import { requestOf, rootOf } from './request.js'
 import { bodyFrom, read, send, type Answer, type Response } from './transport.js'
 
 export interface Remote {
@@ -22,28 +21,21 @@ export interface Remote {
 
 /** Calls operations of a feedbackctl server over HTTP. An error response becomes the AppError that the server threw. */
 export const remote = ({ server, token, dryRun = false, isSaved = false, timeout, onRefused, trace }: Remote): Call => {
-  // `serve` and `demo` print the URL with the API root.
-  const root = server.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
+  const root = rootOf(server)
   if (token !== undefined && !/^[\w.~+/=-]+$/.test(token))
     throw new AppError(
       'CONFIG_INVALID',
       'The token contains characters that are not valid in a token. Check the file or variable it comes from.',
     )
   return async (op, input, sent) => {
-    // The server never sees a value that a path cannot carry, and adapts some that a command refuses
-    if (op.http.includes(':') || op.adapt) parse(op.input, input)
-    const [method, path] = op.http.split(' ') as [string, string]
-    const fields = new Map(Object.entries(input as Record<string, unknown>).filter(([, value]) => value !== undefined))
-    const url = new URL(root + API_ROOT + path.replaceAll(/:(\w+)/g, (_, name: string) => takeParam(fields, name)))
-    if (method === 'GET' || op.upload)
-      for (const [name, value] of fields) url.searchParams.set(name, [value].flat().join(','))
+    const { method, url, fields, headers: own } = requestOf(op, input, { root, dryRun })
     const headers = {
       'user-agent': 'feedbackctl',
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(dryRun && { [DRY_RUN_HEADER]: '1' }),
+      ...own,
       ...(method !== 'GET' && { 'content-type': sent?.type ?? 'application/json' }),
     }
-    const body = method === 'GET' ? undefined : (sent?.bytes ?? JSON.stringify(Object.fromEntries(fields)))
+    const body = method === 'GET' ? undefined : (sent?.bytes ?? JSON.stringify(fields))
     const start = performance.now()
     const tell = (result: string | number) =>
       trace?.(`${method} ${redactedUrl(url.href)} ${result}`, performance.now() - start)
@@ -107,13 +99,6 @@ interface Shape {
   required?: readonly string[]
   properties?: Record<string, TSchema & { type?: string }>
   items?: TSchema
-}
-
-/** Moves a field into the path. */
-function takeParam(fields: Map<string, unknown>, name: string): string {
-  const value = fields.get(name)
-  fields.delete(name)
-  return encodeURIComponent(String(value))
 }
 
 /** Why the token does not count, for people; undefined where it does. */

@@ -74,6 +74,7 @@ async function run<Out, Row>(invocation: Invocation<Out, Row>, branch: string): 
   formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
   await takeStdin(invocation)
   const given = givenValues({ leaf, ...shape })
+  if (flags.asCurl) return (await import('./ascurl.js')).showRequests(invocation, given, severalNames(invocation))
   if (flags.everyPage) assertAllPages(given)
   if (view.follow && flags.follow) return follow(invocation, given)
   const names = severalNames(invocation)

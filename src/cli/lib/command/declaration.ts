@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { fieldsOf } from '../../../core/fields.js'
 import { setFixes } from '../errors/fixes.js'
 import { linesNote } from '../flags/columns.js'
+import { markRequest } from '../flags/ascurl.js'
 import { setCompleted } from '../flags/completed.js'
 import { FieldOption, type Values } from '../flags/fieldoption.js'
 import { explain } from '../flags/helptext.js'
@@ -22,6 +23,7 @@ export function declare<Out, Row>(parent: Command, { op, view, shape }: Kind<Out
   const leaf = /^[<[]/.test(shown)
     ? parent.arguments(shown)
     : parent.command(shown, { hidden: view.replaced ?? false }).description(summary)
+  markRequest(leaf)
   for (const option of shape.options) leaf.addOption(option)
   const all = fieldsOf(op.input)
   for (const [index, name] of shape.positional.entries()) {

@@ -4,6 +4,7 @@ import type { Operation } from '../../../service/lib/operation.js'
 import type { Cli } from '../connection/session.js'
 import type { Values } from '../flags/fieldoption.js'
 import { givenValues } from '../flags/given.js'
+import { markRequest, type CurlFlags } from '../flags/ascurl.js'
 import { explain } from '../flags/helptext.js'
 import { tell } from '../terminal/terminal.js'
 import { shapeOf } from './shape.js'
@@ -31,12 +32,16 @@ export function downloadCommand<In, Subject>(
   const shape = shapeOf(op, { usage, output: {} })
   const leaf = parent.command(usage).description(summary)
   for (const option of shape.options) leaf.addOption(option)
+  markRequest(leaf)
   leaf.option('--as <user>', 'act as this user: e-mail address, user name or id')
   explain(leaf, { examples, notes, required: shape.required })
   leaf.action(async () => {
     const { file, ...given } = givenValues({ leaf, ...shape }) as Values & { file?: string }
-    const call = await cli.connect({ as: leaf.opts<{ as?: string }>().as })
-    const body = await call(op, withTimes(op.input, coerce(op.input, given), cli.terminal.now()))
+    const input = withTimes(op.input, coerce(op.input, given), cli.terminal.now())
+    const flags = leaf.optsWithGlobals<CurlFlags>()
+    if (flags.asCurl) return (await import('./ascurl.js')).showRequest(cli, flags, op, input, { file })
+    const call = await cli.connect({ as: flags.as })
+    const body = await call(op, input)
     const { print, save } = await import('../output/save.js')
     if (file === undefined || file === '-') return print(cli.terminal, body)
     await save(cli.terminal, file, body)

@@ -8,6 +8,7 @@ import { connectionOf, type Invocation } from './invocation.js'
 export async function runFile<Out, Row>({ cli, leaf, op, view, shape, flags }: Invocation<Out, Row>): Promise<void> {
   const { file } = view
   if (!file) return
+  if (flags.asCurl) throw new AppError('USAGE', `--${file.flag} needs several requests. Leave it out with --as-curl.`)
   formatOf(cli.terminal, flags) // refuses contradictory flags before anything is done
   const given = givenValues({ leaf, ...shape })
   const flag = shape.options.find(({ long = '', field }) => shape.required.includes(long) && given[field] !== undefined)

@@ -14,6 +14,7 @@ interface Flags extends OutputFlags {
   input?: boolean
   as?: string
   ifNotExists?: boolean
+  asCurl?: boolean
 }
 
 /** The command of an operation, without the types of its input and of what its access looks up. */

@@ -65,6 +65,10 @@ export function withNames(call: Call): Call {
   }
 }
 
+/** The input with the ids of names that only commands accept, for a request that is not sent here. */
+export const withIds = (call: Call, op: Pick<AnyOperation, 'input'>, input: Record<string, unknown>) =>
+  replaced(op, input, async (noun, name) => (typeof name === 'string' ? resolved(call, noun, name) : name))
+
 /** Only a read may be repeated. Some reads that are cached are a POST. */
 const isRead = ({ http, cache }: Pick<AnyOperation, 'http' | 'cache'>): boolean =>
   http.startsWith('GET ') || cache !== undefined

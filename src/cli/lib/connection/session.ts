@@ -6,6 +6,7 @@ import { AppError } from '../../../core/errors.js'
 import { flagOf, variableOf, type Key } from '../../../core/settings.js'
 import { printable } from '../../../core/text.js'
 import type { Call } from '../../../service/lib/operation.js'
+import type { CurlFlags } from '../flags/ascurl.js'
 import { say, tell, type Terminal } from '../terminal/terminal.js'
 import { commandLine } from '../texts/commandline.js'
 
@@ -50,6 +51,8 @@ interface ConnectOptions {
   glance?: boolean
   creating?: boolean
   as?: string | undefined
+  /** Without the names that only commands accept. */
+  literal?: boolean
 }
 
 export function session(terminal: Terminal, program: Command): Cli {
@@ -90,13 +93,14 @@ export function session(terminal: Terminal, program: Command): Cli {
     config,
     reload: load,
     open,
-    async connect({ as, creating = false, glance = false, ...options } = {}) {
+    async connect({ as, creating = false, glance = false, literal = false, ...options } = {}) {
       const settings = await config()
       const server = settings.get('server')
+      if (program.opts<CurlFlags>().asCurl) options.dryRun = true // whatever a command looks up, it changes nothing
       if (server === undefined)
         return Promise.all([import('../../../app/call.js'), import('./names.js')]).then(
           async ([{ localCall }, { withNames }]) =>
-            withNames(
+            (literal ? (call: Call) => call : withNames)(
               localCall(await open({ creating, glance: glance ? GLANCE_MS : undefined, trace: traceOf(), onCreated }), {
                 ...options,
                 as,
@@ -122,7 +126,7 @@ export function session(terminal: Terminal, program: Command): Cli {
         say(terminal, `  ${commandLine(['login', '--server', server])}`)
       }
       const saved = token === undefined ? savedToken(settings, server) : undefined
-      return withNames(
+      return (literal ? (call: Call) => call : withNames)(
         remote({
           server,
           token: token ?? saved,
@@ -135,7 +139,7 @@ export function session(terminal: Terminal, program: Command): Cli {
       )
     },
     async together({ as, looks = false, takenBack = false, creating = false, dryRun = false }, work) {
-      if (dryRun || (await config()).get('server') !== undefined) return undefined
+      if (dryRun || program.opts<CurlFlags>().asCurl || (await config()).get('server') !== undefined) return undefined
       const [{ localTransaction }, { withNames }] = await Promise.all([
         import('../../../app/call.js'),
         import('./names.js'),
