@@ -1,6 +1,6 @@
 // Builds the program into dist/:  node esbuild.config.js [--entry src/cli/main.ts] [--outdir dist] [--outbase src]
 // With --if-changed, it leaves what was built from the same sources, by the same Node.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
@@ -103,6 +103,7 @@ if (serveChunk) writeArchive(path.basename(serveChunk))
 writeFileSync(PACKS, '{}')
 // Without packs and cache the program only starts more slowly. Without better-sqlite3 its first run fails here, and
 // `npm ci` ends with that message. The build succeeds, because the dependency is optional and PostgreSQL needs none.
+if (flags.outdir === 'dist') writeManPages()
 if (flags.outdir === 'dist')
   await optimizeStartup().catch((error) =>
     process.stderr.write(`\nfeedbackctl is built, but its first run failed:\n${error.message}\n`),
@@ -243,6 +244,15 @@ function writeArchive(first) {
     [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
   }
   writeFileSync(path.join(folder, 'archive.br'), brotliCompressSync(text, { params }))
+}
+
+/** The manual pages, of the command tree itself. npm installs them with the program. */
+function writeManPages() {
+  const { status, stderr } = spawnSync(process.execPath, [PROGRAM, '__man', path.join(outdir, 'man')], {
+    env: { ...process.env, ...NO_CACHE },
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`The manual pages were not written.\n${stderr}`)
 }
 
 /** Runs the common commands on a temporary site to write the packs and the code cache. */

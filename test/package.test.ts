@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { branches } from '../src/cli/tree.js'
 
 const ROOT = path.join(import.meta.dirname, '..')
 
@@ -20,8 +21,10 @@ describe('package-lock.json', () => {
 })
 
 describe('the published package', () => {
-  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+  const { scripts, man, files } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
+    man: string[]
+    files: string[]
   }
 
   // npm runs these, or warns of them, where somebody installs the package. `postprepare` is for a clone only.
@@ -35,5 +38,15 @@ describe('the published package', () => {
       prepack: 'npm run build -- --if-changed',
       postprepare: 'npm run build',
     })
+  })
+
+  // npm installs those that are listed. A folder in `directories.man` it expands only when a package is published.
+  it('has the manual page of every command', () => {
+    const names = ['feedbackctl', ...[...branches.map(({ name }) => name), 'help'].map((name) => `feedbackctl-${name}`)]
+    expect(man.toSorted()).toEqual(names.map((name) => `dist/man/${name}.1.gz`).toSorted())
+    expect(man.filter((file) => !existsSync(path.join(ROOT, file)))).toEqual([])
+    expect(files).toContain('dist')
+    const bytes = man.map((file) => statSync(path.join(ROOT, file)).size).reduce((sum, size) => sum + size)
+    expect(bytes).toBeLessThan(100_000)
   })
 })

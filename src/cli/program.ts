@@ -1,11 +1,14 @@
+import path from 'node:path'
 import { Command, Option } from 'commander'
+import { AppError } from '../core/errors.js'
 import { didYouMean, likely } from '../core/guesses.js'
 import { keys, settings } from '../core/settings.js'
+import { escaped } from '../core/text.js'
 import { session, type Cli } from './lib/connection/session.js'
 import { explain, helpOf, rowOf, section } from './lib/flags/helptext.js'
 import { settingOptions } from './lib/flags/options.js'
 import { assertNoSwitchValues } from './lib/flags/switchvalues.js'
-import { FORMATS } from './lib/output/output.js'
+import { FORMATS, type OutputFlags } from './lib/output/output.js'
 import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
 import { Mistyped } from './lib/texts/mistyped.js'
 import { wrapped, wrappedText } from './lib/texts/wrap.js'
@@ -44,7 +47,15 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     .command('help [words...]')
     .description('Show help for a command or a topic')
     .helpGroup('Help:')
-    .action(async (words: string[]) => help(program, cli, words))
+    .option('--all', 'show the help of every command, or of all below the one named')
+    .action(async (words: string[], flags: { all?: boolean }) => help(program, cli, words, flags))
+  program
+    .command('__man <folder>', { hidden: true }) // for the build
+    .action(async (folder: string) => {
+      await fillAll(program, cli)
+      const { writeManPages } = await import('./manpages.js')
+      writeManPages(program, path.resolve(terminal.cwd, folder), terminal)
+    })
   program
     .command('__complete [words...]', { hidden: true }) // for the scripts of `feedbackctl completion`
     .action(async (words: string[]) => {
@@ -145,10 +156,24 @@ function globalOptions(program: Command): void {
   for (const option of options) program.addOption(option.hideHelp().helpGroup('Settings:'))
 }
 
-async function help(program: Command, cli: Cli, words: readonly string[]): Promise<void> {
+async function help(
+  program: Command,
+  cli: Cli,
+  words: readonly string[],
+  { all = false }: { all?: boolean },
+): Promise<void> {
   const [first] = words
-  if (first === undefined) return program.outputHelp()
+  const { json, output } = program.opts<OutputFlags>()
+  const isTree = json === true || output === 'json'
   const width = helpWidth(cli.terminal)
+  const show = async (command: Command) => {
+    if (!all && !isTree) return command.outputHelp()
+    if (command === program) await fillAll(program, cli)
+    const { described, everyHelp } = await import('./helptree.js')
+    await write(cli.terminal, isTree ? `${escaped(JSON.stringify(described(command)))}\n` : everyHelp(command))
+  }
+  if (first === undefined) return show(program)
+  if (isTree && isTopic(first, (await import('./help.js')).topics)) throw new AppError('USAGE', `The topic "${first}" has no JSON. Leave out --json.`) // prettier-ignore
   if (first === 'options') return write(cli.terminal, allOptions(program, width))
   const { topics } = await import('./help.js')
   const topic = topics[first]
@@ -168,7 +193,14 @@ async function help(program: Command, cli: Cli, words: readonly string[]): Promi
     await fill(next, cli)
     command = next
   }
-  command.outputHelp()
+  return show(command)
+}
+
+const isTopic = (word: string, topics: Readonly<Record<string, unknown>>): boolean =>
+  word === 'options' || Object.hasOwn(topics, word)
+
+async function fillAll(program: Command, cli: Cli): Promise<void> {
+  for (const branch of program.commands) await fill(branch, cli)
 }
 
 /** The settings too, which would bury the commands in the help of the program. */

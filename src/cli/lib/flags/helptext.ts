@@ -28,6 +28,9 @@ export function explain<C extends Command>(command: C, details: Details): C {
   return command
 }
 
+/** The help of a command besides its options. */
+export const detailsIn = (command: Command): Partial<Details> => detailsOf.get(command) ?? {}
+
 /** Options without which the command prompts or fails. */
 export const requiredOf = (command: Command): readonly string[] => detailsOf.get(command)?.required ?? []
 
@@ -62,7 +65,7 @@ export function helpOf(command: Command, { width, documents }: Shape): string {
     wrapped(sentence(command.description()), width),
     ...(examples.length === 0 ? [] : [['Examples:', ...examples.map((line) => exampleOf(line, width))].join('\n')]),
     ...commandSections(command, width),
-    ...groups(command).map(([heading, options]) => section(heading, options.map(rowOf), width)),
+    ...optionGroups(command).map(([heading, options]) => section(heading, options.map(rowOf), width)),
     ...(command.commands.length > 0
       ? []
       : COMMON.filter(([heading]) => !own || heading !== 'Connection').map(([heading, names]) =>
@@ -77,7 +80,7 @@ export function helpOf(command: Command, { width, documents }: Shape): string {
 }
 
 /** The usage line: the command, its arguments, and the required options. */
-function usageOf(command: Command): string {
+export function usageOf(command: Command): string {
   const words: string[] = []
   for (let each: Command | null = command; each; each = each.parent) words.unshift(each.name())
   const needed = command.options.filter(({ long = '' }) => requiredOf(command).includes(long))
@@ -125,7 +128,7 @@ const termOf = (command: Command): string =>
   ].join(' ')
 
 /** The command's own options. */
-function groups(command: Command): (readonly [heading: string, options: readonly Option[]])[] {
+export function optionGroups(command: Command): (readonly [heading: string, options: readonly Option[]])[] {
   const visible = command.options.filter((option) => !option.hidden)
   const headings = [...new Set(visible.map((option) => option.helpGroupHeading ?? 'Options:'))]
   const found = headings.map(
