@@ -49,6 +49,8 @@ export interface Config {
   fileHere: string
   /** The sites that the files name, of all files that are obeyed. */
   contexts: Contexts
+  /** The command lines that the files name, of all files that are obeyed. */
+  aliases: ReadonlyMap<string, string>
   /** Folder of the user's own files. */
   directory: string
   /** Errors found with `lenient`. Otherwise the first error is thrown. */
@@ -119,6 +121,7 @@ export async function loadConfig(from: Sources): Promise<Config> {
     isChosen: Boolean(chosen),
     fileHere: here,
     contexts,
+    aliases: new Map(fromFiles.toReversed().flatMap((each) => [...each.aliases])),
     directory,
     problems,
     ignored: [...ignored, ...unknownVariables(env)],

@@ -1,9 +1,10 @@
 import type { Command, Option } from 'commander'
 import type { Noun } from '../core/nouns.js'
 import { printableLine } from '../core/text.js'
+import { withAlias } from './aliases.js'
 import { topics } from './help.js'
 import type { Cli } from './lib/connection/session.js'
-import { isContext, nounOf, wordsOf } from './lib/flags/completed.js'
+import { isAlias, isContext, nounOf, wordsOf } from './lib/flags/completed.js'
 import { visibleCommands } from './lib/flags/helptext.js'
 import { FieldOption } from './lib/flags/options.js'
 
@@ -34,7 +35,12 @@ export async function completions(
 ): Promise<string> {
   const words = joined(given)
   const current = given.at(-1) === '=' ? '' : (words.pop() ?? '')
-  const typed = await typedIn(program, words, fill)
+  const { env, cwd } = cli.terminal
+  const { args } = await withAlias(
+    { env, cwd, args: words },
+    program.commands.map((each) => each.name()),
+  ).catch(() => ({ args: words }))
+  const typed = await typedIn(program, args, fill)
   const found = (await wordsAt(program, typed, { cli, current })).filter(
     (each) => each === FILES || each[0].startsWith(current),
   )
@@ -112,11 +118,13 @@ async function wordsAt(
   const namesIn = (parent: Command) =>
     visibleCommands(parent).map((each): Completion => [each.name(), each.description()])
   if (isHelp && count === 0) return [...namesIn(program), ...[...Object.keys(topics), 'options'].map(bare)]
+  if (command === program && count === 0) return [...namesIn(program), ...(await aliasesIn(cli))]
   if (command.commands.length > 0) return count === 0 ? namesIn(command) : []
   const { registeredArguments: known } = command
   const argument = known[count] ?? (known.at(-1)?.variadic ? known.at(-1) : undefined)
   if (argument && /file|folder/.test(argument.name())) return [FILES]
   if (isContext(argument)) return contextsOf(cli)
+  if (isAlias(argument)) return aliasesIn(cli)
   const noun = nounOf(argument)
   return noun ? namesOf(noun, { cli, current }) : wordsOf(argument).map(bare)
 }
@@ -150,6 +158,11 @@ async function valuesOf(
   }
   const words = option.argChoices ?? (option instanceof FieldOption ? option.words : undefined)
   return (words ?? (option.flags.endsWith('<boolean>') ? ['true', 'false'] : [])).map(bare)
+}
+
+async function aliasesIn(cli: Cli): Promise<Completion[]> {
+  const { aliases } = await cli.config({ lenient: true, newFile: true })
+  return [...aliases].map(([name, line]) => [name, line])
 }
 
 async function contextsOf(cli: Cli): Promise<Completion[]> {

@@ -9,7 +9,8 @@ import { explain, helpOf, rowOf, section } from './lib/flags/helptext.js'
 import { settingOptions } from './lib/flags/options.js'
 import { assertNoSwitchValues } from './lib/flags/switchvalues.js'
 import { FORMATS, type OutputFlags } from './lib/output/output.js'
-import { COLOR_WORDS, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
+import { COLOR_WORDS, tell, widthOf, write, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
+import { commandLine } from './lib/texts/commandline.js'
 import { Mistyped } from './lib/texts/mistyped.js'
 import { wrapped, wrappedText } from './lib/texts/wrap.js'
 import { assertKnown, unknownVerb, withWords } from './mistakes.js'
@@ -71,10 +72,11 @@ export function buildProgram(terminal: Terminal): { program: Command; cli: Cli }
     assertKnown(program, terminal.args)
     const { statusLine } = await import('./lib/connection/status.js')
     const width = helpWidth(terminal)
+    const aliases = await aliasSection(terminal, width)
     const paragraph = (text: string) => (terminal.stdout.isTTY ? wrapped(text, width) : text)
     await write(
       terminal,
-      `${[paragraph(program.description()), '', ...overview(width), paragraph(await statusLine(cli)), 'More: feedbackctl --help, or feedbackctl COMMAND --help'].join('\n')}\n`,
+      `${[paragraph(program.description()), '', ...overview(width), ...aliases, paragraph(await statusLine(cli)), 'More: feedbackctl --help, or feedbackctl COMMAND --help'].join('\n')}\n`,
     )
   })
   return { program, cli }
@@ -90,6 +92,13 @@ function overview(width: number): string[] {
     section(group, branches.filter((each) => each.group === group).map(row), width),
     '',
   ])
+}
+
+/** The aliases under a heading, where there are any. */
+async function aliasSection(terminal: Terminal, width: number): Promise<string[]> {
+  const { aliasesOf } = await import('./aliases.js')
+  const aliases = await aliasesOf(terminal)
+  return aliases.size === 0 ? [] : [section('Aliases', [...aliases], width), '']
 }
 
 async function fill(branch: Command, cli: Cli): Promise<void> {
@@ -172,15 +181,27 @@ async function help(
     const { described, everyHelp } = await import('./helptree.js')
     await write(cli.terminal, isTree ? `${escaped(JSON.stringify(described(command)))}\n` : everyHelp(command))
   }
-  if (first === undefined) return show(program)
+  if (first === undefined) {
+    await show(program)
+    const aliases = all || isTree ? [] : await aliasSection(cli.terminal, width)
+    return write(
+      cli.terminal,
+      aliases
+        .slice(0, 1)
+        .map((text) => `\n${text}\n`)
+        .join(''),
+    )
+  }
   if (isTree && isTopic(first, (await import('./help.js')).topics)) throw new AppError('USAGE', `The topic "${first}" has no JSON. Leave out --json.`) // prettier-ignore
   if (first === 'options') return write(cli.terminal, allOptions(program, width))
   const { topics } = await import('./help.js')
   const topic = topics[first]
   if (topic && words.length === 1) return write(cli.terminal, wrappedText(topic(), width))
   let command = program
-  for (const word of words) {
+  const named = await namedBy(cli.terminal, words, topics)
+  for (const word of named) {
     const next = command.commands.find((each) => each.name() === word || each.aliases().includes(word))
+    if (!next && named !== words) break // an argument of the alias
     if (!next) {
       if (command !== program) throw unknownVerb(command, word, cli.terminal.args)
       const names = [...Object.keys(topics), 'options']
@@ -194,6 +215,17 @@ async function help(
     command = next
   }
   return show(command)
+}
+
+/** The words, or the command that an alias stands for, which is said. */
+async function namedBy(terminal: Terminal, words: readonly string[], topics: object): Promise<readonly string[]> {
+  if (isTopic(words[0] ?? '', { ...topics })) return words
+  const { withAlias } = await import('./aliases.js')
+  const { env, cwd } = terminal
+  const { args } = await withAlias({ env, cwd, args: words }, [...branches.map(({ name }) => name), 'help'])
+  if (args === words) return words
+  tell(terminal, `${words[0]} is an alias: ${commandLine(args)}`)
+  return args
 }
 
 const isTopic = (word: string, topics: Readonly<Record<string, unknown>>): boolean =>

@@ -12,6 +12,7 @@ import { NothingToDo } from './lib/terminal/nothingtodo.js'
 import { tell, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
 import { usageError } from './mistakes.js'
 import { buildProgram, withColorFlag } from './program.js'
+import { branches } from './tree.js'
 
 /** Runs the command of this process. */
 export async function runProcess(terminal: Terminal): Promise<void> {
@@ -23,8 +24,10 @@ export async function runProcess(terminal: Terminal): Promise<void> {
  * Runs one command and sets the exit code. It never calls process.exit() after writing: that truncates output in a
  * pipe.
  */
-export async function run(terminal: Terminal): Promise<void> {
-  terminal.stderr.on('error', () => {}) // a closed stderr does not stop the command
+export async function run(typed: Terminal): Promise<void> {
+  typed.stderr.on('error', () => {}) // a closed stderr does not stop the command
+  const terminal = await expanded(typed)
+  if (!terminal) return
   const { program, cli } = buildProgram(terminal)
   terminal.stdout.on('error', (error) =>
     stdoutFailed(terminal, { flags: program.opts(), command: [], options: [] }, error),
@@ -55,10 +58,28 @@ export async function run(terminal: Terminal): Promise<void> {
       options: leaf?.options ?? [],
       fixes: running ? fixesOf(running) : {},
     }
-    const typed = { terminal, flags, program, branch: branchOf(program, args), leaf }
-    process.exitCode = report(terminal, failed, usageError(error, typed) ?? error)
+    const whole = { terminal, flags, program, branch: branchOf(program, args), leaf }
+    process.exitCode = report(terminal, failed, usageError(error, whole) ?? error)
   } finally {
     await cli.close()
+  }
+}
+
+/** The terminal with the command that an alias stands for. Undefined where that is none, which is reported. */
+async function expanded(terminal: Terminal): Promise<Terminal | undefined> {
+  const known = [...branches.map(({ name }) => name), 'help']
+  const [word = '-'] = terminal.args
+  if (/^(-|__)/.test(word) || known.includes(word)) return terminal
+  try {
+    const { withAlias } = await import('./aliases.js')
+    return await withAlias(terminal, known)
+  } catch (error) {
+    process.exitCode = report(
+      terminal,
+      { flags: {}, command: [], options: [], fixes: { USAGE: ['alias list'] } },
+      error,
+    )
+    return undefined
   }
 }
 

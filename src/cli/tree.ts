@@ -265,6 +265,7 @@ export const branches: readonly Branch[] = [
     group: OPERATION,
     load: () => import('./context.js'),
   },
+  { name: 'alias', summary: 'Give command lines names', group: OPERATION, load: () => import('./alias.js') },
   {
     name: 'completion',
     summary: 'Print a script that completes commands in bash, zsh or fish',

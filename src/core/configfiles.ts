@@ -26,9 +26,11 @@ interface Source {
 interface Found {
   layer: Layer
   contexts: Contexts
+  /** Names of command lines. */
+  aliases: ReadonlyMap<string, string>
 }
 
-export const NOTHING: Found = { layer: new Map(), contexts: new Map() }
+export const NOTHING: Found = { layer: new Map(), contexts: new Map(), aliases: new Map() }
 
 const CONTEXT_NAME = /^[\w.@-]+$/
 
@@ -44,6 +46,7 @@ export function fromFile(
 ): Found {
   const layer: Layer = new Map()
   const contexts = new Map<string, Context>()
+  const aliases = new Map<string, string>()
   const read = (to: Layer, { origin, prefix, text }: Source, [name, value]: [string, unknown]) => {
     const line = lineOfKey(text, prefix + name)
     const key = keys.find((known) => known === name)
@@ -82,15 +85,25 @@ export function fromFile(
     if (!existsSync(file)) return
     const found = textOf({ file, kind })
     if ('problem' in found) return void ignored.push(`Ignored ${file}: ${found.problem}.`)
-    const { contexts: named, ...own } = tableIn(file, found.text, parse)
+    const { contexts: named, aliases: lines, ...own } = tableIn(file, found.text, parse)
     const source = { origin: file, prefix: '', text: found.text }
     for (const entry of flattened(own)) attempt(() => read(layer, source, entry))
+    if (lines !== undefined && kind === 'here') ignore('aliases')
+    else if (lines !== undefined) attempt(() => readAliases(lines, { file, to: aliases }))
     if (named === undefined) return
     if (kind === 'here') return ignore('contexts')
     if (!isTable(named)) throw new AppError('CONFIG_INVALID', `${file}: contexts must be tables, [contexts.NAME].`)
     for (const [name, table] of Object.entries(named)) attempt(() => readContext(found.text, name, table))
   })
-  return { layer, contexts }
+  return { layer, contexts, aliases }
+}
+
+function readAliases(lines: unknown, { file, to }: { file: string; to: Map<string, string> }): void {
+  if (!isTable(lines)) throw new AppError('CONFIG_INVALID', `${file}: aliases must be a table, [aliases].`)
+  for (const [name, line] of Object.entries(lines)) {
+    if (typeof line !== 'string') throw new AppError('CONFIG_INVALID', `${file}: the alias ${JSON.stringify(name)} must be a text, such as "posts list".`) // prettier-ignore
+    to.set(name, line)
+  }
 }
 
 /**

@@ -8,6 +8,8 @@ interface Completed {
   noun?: Noun
   /** The argument names a context. */
   context?: true
+  /** The argument names an alias. */
+  alias?: true
 }
 
 const declared = new WeakMap<Argument, Completed>()
@@ -24,3 +26,6 @@ export const nounOf = (argument: Argument | undefined): Noun | undefined => argu
 
 export const isContext = (argument: Argument | undefined): boolean =>
   argument !== undefined && declared.get(argument)?.context === true
+
+export const isAlias = (argument: Argument | undefined): boolean =>
+  argument !== undefined && declared.get(argument)?.alias === true
