@@ -19,6 +19,17 @@ const newPassword = { prompts: ['password'], generated: 'password' } as const
 
 const dashboardState = ({ access }: { access: boolean }): string => (access ? 'open' : 'closed')
 
+/** Fields that `account profile` has. */
+const SHOWN = ['showProfile', 'showVotes', 'showComments'] as const
+
+type Shows = Record<(typeof SHOWN)[number], boolean>
+
+function seenOf({ showProfile, showVotes, showComments }: Shows): string {
+  if (!showProfile) return 'Others do not see your profile.'
+  const seen = ['your posts', ...(showVotes ? ['votes'] : []), ...(showComments ? ['comments'] : [])]
+  return `On your profile, others see ${new Intl.ListFormat('en').format(seen)}.`
+}
+
 export function register(group: Command, cli: Cli): void {
   command(
     group,
@@ -123,7 +134,7 @@ export function register(group: Command, cli: Cli): void {
       summary: 'Change your own name',
       examples: ['account rename "Ada L." --server https://feedback.example.org'],
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
-      input: { hidden: ['language'] },
+      input: { hidden: ['language', ...SHOWN] },
       done: ({ user }) => `Changed the name to "${user.name}".`,
     },
     cli,
@@ -182,11 +193,28 @@ export function register(group: Command, cli: Cli): void {
       summary: 'Choose the language of your pages and mails, or auto',
       examples: ['account language de --server https://feedback.example.org', 'account language auto'],
       output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
-      input: { hidden: ['name'] },
+      input: { hidden: ['name', ...SHOWN] },
       done: ({ user }) =>
         user.language === undefined
           ? 'Set the language to that of the browser.'
           : `Set the language to "${user.language}".`,
+    },
+    cli,
+  )
+  command(
+    group,
+    profile.updateProfile,
+    {
+      usage: 'profile',
+      summary: 'Choose what others see on your profile',
+      examples: [
+        'account profile --no-show-votes --server https://feedback.example.org',
+        'account profile --show-profile',
+      ],
+      output: { columns: PERSON, id: (user) => user.userId, rows: ({ user }) => [user] },
+      input: { hidden: ['name', 'language'] },
+      requiresChange: true,
+      done: ({ user }) => stated(seenOf(user)),
     },
     cli,
   )

@@ -27,7 +27,7 @@ const columns: Column<Activity>[] = [
   { head: 'ID', field: 'id', text: commentCells.id, drop: 0, short: true },
   { head: 'ANSWERS', field: 'comment.parent_id', text: commentCells['comment.parent_id'] },
 ]
-const listedColumns: Column<ListedComment>[] = [
+export const listedColumns: Column<ListedComment>[] = [
   ...columns,
   {
     head: 'POST',

@@ -15,6 +15,7 @@ import { nameOf } from './lib/output/person.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 import { register as registerMerge } from './usermerges.js'
+import { register as registerProfile } from './userprofile.js'
 import { register as registerTags } from './usertags.js'
 
 type Person = Static<typeof User>
@@ -143,6 +144,7 @@ export function register(group: Command, cli: Cli): void {
   })
   registerTags(group, cli, one)
   registerMerge(group, cli, one, label)
+  registerProfile(group, cli)
   add(users.block, {
     usage: 'block <user...>',
     examples: ['users block eve@example.org'],

@@ -132,7 +132,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   totp: { userId: free, secret: free, step: free, enabledAt: time },
   user_tags: { userId: free, tag: free, tagFolded: free, createdAt: time },
   user_uses: { userId: free, usedAt: time },
-  users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },
+  users: { userId: free, name: free, username: free, email: free, password: free, avatar: free, isVerified: flag, isOwner: flag, isBlocked: flag, notes: free, language: free, showProfile: flag, showVotes: flag, showComments: flag, post_count: free, vote_count: free, sessions: free, searchText: free, createdAt: time, updatedAt: time },
   views: { viewId: free, userId: free, name: free, nameFolded: free, isShared: flag, filter: filter, createdAt: time, updatedAt: time },
   votes: { voteId: free, userId: free, postId: free, createdAt: time, fromPostId: free },
 } // prettier-ignore

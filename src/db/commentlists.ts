@@ -11,13 +11,15 @@ export interface SiteCommentFilter extends Omit<CommentFilter, 'postId'> {
   isSpam?: boolean | undefined
   /** Whether those on posts of private boards are among them. */
   privatePosts: boolean
+  /** Of the comments of an author only so many of the newest, whatever they are on. */
+  newest?: number
 }
 
 export type SiteComment = Awaited<ReturnType<typeof listSiteComments>>[number]
 
 /** The literals let a partial index serve, as no parameter does. A cross join makes SQLite begin with the comments. */
 function filtered(db: Db, filter: SiteCommentFilter) {
-  const { visibility, spam, isSpam, viewer, author, period, post, privatePosts } = filter
+  const { visibility, spam, isSpam, viewer, author, period, post, privatePosts, newest } = filter
   const [only, other] = new Set(visibility)
   return within(db.selectFrom('comments'), 'comments.created_at', period)
     .crossJoin('posts')
@@ -29,6 +31,16 @@ function filtered(db: Db, filter: SiteCommentFilter) {
     .$if(isSpam !== undefined, (query) => query.where('comments.is_spam', '=', sql.lit(isSpam ? 1 : 0)))
     .$if(post !== undefined, (query) => query.where('comments.post_id', '=', post ?? ''))
     .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
+    .$if(newest !== undefined, (query) =>
+      query.where('comments.id', 'in', (eb) =>
+        eb
+          .selectFrom('comments as newest')
+          .select('newest.id')
+          .where('newest.author_id', '=', author ?? null)
+          .orderBy('newest.id', 'desc')
+          .limit(newest ?? 0),
+      ),
+    )
     .$if(!privatePosts, (query) => query.where(sql<number>`posts.display + 0`, '=', 1))
     .$if(!spam, (query) =>
       query.where((eb) => eb.or([eb('comments.is_spam', '=', 0), eb('comments.author_id', '=', viewer)])),
@@ -55,6 +67,13 @@ const withNames = (query: ReturnType<typeof filtered>) =>
 
 export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()
+
+export async function countSiteComments(db: Db, filter: SiteCommentFilter): Promise<number> {
+  const { total } = await filtered(db, filter)
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow()
+  return total
+}
 
 /** The most comments that a search reads. */
 export const MOST_READ = 20_000

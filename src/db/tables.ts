@@ -227,6 +227,10 @@ export interface Tables {
     notes: string | null
     /** The code of BCP 47 of their pages and mails. Null: pages are in the language that the browser asks for. */
     language: string | null
+    /** Whether others see their profile, and there their votes and their comments. */
+    showProfile: Generated<number>
+    showVotes: Generated<number>
+    showComments: Generated<number>
     post_count: Generated<number>
     vote_count: Generated<number>
     /** Tokens of versions without the table `sessions` carry this number. Incrementing it ends them. */

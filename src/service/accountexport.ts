@@ -19,6 +19,7 @@ import { download } from './lib/download.js'
 import { KnownIdentity, waysOf, withoutRights } from './lib/identities.js'
 import { jsonDocument, pagesOf } from './lib/longbodies.js'
 import { ownUser, User, userShown } from './lib/people.js'
+import { profileShown, Shown } from './lib/shown.js'
 import { fields, nullable } from './lib/schemas.js'
 import { Session, sessionsOf } from './sessions.js'
 import { View, viewsOf } from './views.js'
@@ -33,6 +34,7 @@ const Profile = Type.Object({
   updatedAt: Type.String({ format: 'date-time' }),
   formerUsernames: Type.Array(Type.String()),
   hasTotp: Type.Boolean({ description: 'Whether the account has a second factor' }),
+  ...Shown,
 })
 
 const time = Type.String({ format: 'date-time' })
@@ -128,6 +130,7 @@ async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof
     updatedAt,
     formerUsernames: (await formerUsernames(ctx.db, userId)).toSorted(),
     hasTotp: totp?.enabledAt != null,
+    ...profileShown(row),
     ...(language !== undefined && { language }),
   }
 }

@@ -12,6 +12,7 @@ import type { Sorting } from '../db/paging.js'
 import { can } from './lib/access.js'
 import { commentCells } from './lib/cells.js'
 import { Activity, takenAmong, toActivity } from './lib/commentshapes.js'
+import type { CachedContext } from './lib/context.js'
 import { csvOf } from './lib/csvof.js'
 import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
@@ -31,6 +32,18 @@ const TEAM = [
 ] as const satisfies Permission[]
 
 const COMMENTS: Listing<SiteComment> = { row: 'comment', rows: 'Comments', id: 'id', pages: 1000 }
+
+/** A comment with its post. */
+export const SiteActivity = Type.Object({
+  ...Activity.properties,
+  post: Type.Object({
+    postId: Type.String({ format: 'uuid' }),
+    number: Type.Integer(),
+    title: Type.String(),
+    slug: Type.String(),
+  }),
+})
+export type SiteActivity = Type.Static<typeof SiteActivity>
 
 export const listAll = operation({
   id: 'comments.listAll',
@@ -57,17 +70,7 @@ export const listAll = operation({
     ...periodFields('comments written'),
   }),
   output: Type.Object({
-    activity: Type.Array(
-      Type.Object({
-        ...Activity.properties,
-        post: Type.Object({
-          postId: Type.String({ format: 'uuid' }),
-          number: Type.Integer(),
-          title: Type.String(),
-          slug: Type.String(),
-        }),
-      }),
-    ),
+    activity: Type.Array(SiteActivity),
     ...uncountedKeys,
   }),
   async run(ctx, { visibility, spam, authorId, post_id: post, query, created, since, until, ...page }) {
@@ -90,17 +93,20 @@ export const listAll = operation({
         hasText
           ? searchSiteComments(db, filter, slice, ({ body }) => hasText(body))
           : listSiteComments(db, filter, slice),
-      async show(rows) {
-        const taken = await takenAmong(ctx, rows)
-        return rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
-          ...toActivity(ctx, { post_id: postId, ...comment }, taken),
-          post: { postId, number, title, slug },
-        }))
-      },
+      show: (rows) => activitiesShown(ctx, rows),
     })
     return { activity, ...keys }
   },
 })
+
+/** Comments with their posts, in the order given. */
+export async function activitiesShown(ctx: CachedContext, rows: readonly SiteComment[]): Promise<SiteActivity[]> {
+  const taken = await takenAmong(ctx, rows)
+  return rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
+    ...toActivity(ctx, { post_id: postId, ...comment }, taken),
+    post: { postId, number, title, slug },
+  }))
+}
 
 export const downloadAll = csvOf(listAll, {
   id: 'comments.download',

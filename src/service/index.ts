@@ -51,6 +51,7 @@ import * as users from './users.js'
 import { userSessions } from './usersessions.js'
 import * as usersmany from './usersmany.js'
 import * as usermerges from './usermerges.js'
+import * as userprofile from './userprofile.js'
 import * as usertags from './usertags.js'
 import * as views from './views.js'
 import * as votes from './votes.js'
@@ -110,6 +111,9 @@ export const operations = [
   users.block,
   usersmany.blockMany,
   usertags.tag,
+  userprofile.publicProfile,
+  userprofile.votes,
+  userprofile.comments,
   users.unblock,
   users.signOut,
   userSessions,

@@ -18,6 +18,7 @@ import {
   passwordMatches,
 } from './lib/passwords.js'
 import { displayName, languageOf, languageShown, ownUser, passwordField, userNotFound } from './lib/people.js'
+import { Shown, profileShown, type Shows } from './lib/shown.js'
 import { accountPolicy } from './lib/userpolicy.js'
 import { fields, nullable } from './lib/schemas.js'
 
@@ -44,6 +45,7 @@ export const profile = operation({
       hasPassword: Type.Boolean({ description: 'Whether you can sign in with a password' }),
       may: accountPolicy.field,
       language: Type.Optional(languageShown),
+      ...Shown,
     }),
   }),
   async run(ctx) {
@@ -55,6 +57,7 @@ export const profile = operation({
         hasPassword: hasPassword(user),
         may: accountPolicy.may(ctx.actor, user),
         ...languageOf(user),
+        ...profileShown(user),
       },
     }
   },
@@ -62,7 +65,7 @@ export const profile = operation({
 
 export const updateProfile = operation({
   id: 'users.updateProfile',
-  summary: 'Change your own name or language',
+  summary: 'Change your own name or language, or what your public profile shows',
   http: 'PATCH /users/profile 200',
   access: 'session',
   sensitive: true,
@@ -83,11 +86,18 @@ export const updateProfile = operation({
         description: 'Language of pages and mails; with auto, pages use the language that the browser asks for',
       }),
     ),
+    showProfile: Type.Optional(Shown.showProfile),
+    showVotes: Type.Optional(Shown.showVotes),
+    showComments: Type.Optional(Shown.showComments),
   }),
-  output: Type.Object({ user: Type.Object({ ...Profile.properties, language: Type.Optional(languageShown) }) }),
-  async run(ctx, { name, language }) {
+  output: Type.Object({
+    user: Type.Object({ ...Profile.properties, language: Type.Optional(languageShown), ...Shown }),
+  }),
+  async run(ctx, { name, language, showProfile, showVotes, showComments }) {
     const user = await ownUser(ctx)
-    if (name === undefined && language === undefined) return { user: { ...toProfile(user), ...languageOf(user) } }
+    const shown = numbered({ showProfile, showVotes, showComments })
+    if (name === undefined && language === undefined && Object.keys(shown).length === 0)
+      return { user: { ...toProfile(user), ...languageOf(user), ...profileShown(user) } }
     const length = [...(name ?? '')].length
     if (name !== undefined && (length < 1 || length > 100))
       throw new AppError('NAME_LENGTH', `The name must be 1 to 100 characters long; this one has ${length}.`)
@@ -95,11 +105,12 @@ export const updateProfile = operation({
       const changed = await updateUser(db, user.userId, {
         ...(name !== undefined && { name }),
         ...(language !== undefined && { language: language === AUTO ? null : language }),
+        ...shown,
         updatedAt: ctx.now().toISOString(),
       })
       if (!changed || changed === 'taken') throw userNotFound() // names are not unique, so it is never 'taken'
       record('user.updated', user.userId)
-      return { user: { ...toProfile(changed), ...languageOf(changed) } }
+      return { user: { ...toProfile(changed), ...languageOf(changed), ...profileShown(changed) } }
     })
   },
 })
@@ -168,6 +179,12 @@ export const dashboard = operation({
     return { access: true }
   },
 })
+
+/** Those that are given, as they are stored. */
+const numbered = (given: { [Name in keyof Shows]?: boolean | undefined }): Partial<Shows> =>
+  Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value ? 1 : 0]])),
+  )
 
 const toProfile = ({ userId, name, username, email }: UserRow): Type.Static<typeof Profile> => ({
   userId,

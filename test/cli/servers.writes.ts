@@ -209,7 +209,8 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     const spare = rows.users.filter(({ userId, isOwner }) => isOwner === 0 && !Object.values(people).includes(userId))
     return http(`DELETE /users/${draw(spare).userId}?posts=${draw(['keep', 'delete'])}`)
   },
-  'users.updateProfile': ({ text }) => http('PATCH /users/profile', { name: text }),
+  'users.updateProfile': ({ text, draw }) =>
+    http('PATCH /users/profile', { name: text, showProfile: draw([true, false]), showVotes: draw([true, false]) }),
 
   'settings.updateNotifications': ({ draw }) =>
     http('PATCH /settings/notifications', { status: draw(NOTIFICATION_WAYS) }),

@@ -22,6 +22,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   words: () => [['dark'], ['text']],
   among: () => [[1, 2, 3], [9]],
   voter: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
+  showsVoters: () => [true],
   follower: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   tags: ({ tags }) => tags.slice(0, 2).map(({ tagId }) => [tagId]),
   allTags: ({ tags }) => [tags.slice(0, 2).map(({ tagId }) => tagId)],

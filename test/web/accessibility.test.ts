@@ -78,6 +78,7 @@ it.each([
   await site.call(comments.create, { post_id: post.postId, body: 'Indeed', parent_id: activity.id })
   await site.call(answer, { post_id: post.postId, comment_id: activity.id })
   await site.db.updateTable('posts').set({ votesCount: 98_765, commentsCount: 12_345 }).execute()
+  const { username } = await site.db.selectFrom('users').select('username').where('isOwner', '=', 1).executeTakeFirstOrThrow() // prettier-ignore
   const path = `/posts/${post.slug}`
   const lists = [
     '/',
@@ -90,6 +91,7 @@ it.each([
     '/search?q=dark',
     path,
     `${path}/voters`,
+    ...['', '/votes', '/comments'].map((list) => `/users/${username}${list}`),
     '/posts/new',
     '/nowhere',
   ]

@@ -149,6 +149,7 @@ it.each([
   await look(empty)
 
   const { board, post, comment, roadmap, eve, roleId } = await fill(site)
+  const { username } = await site.db.selectFrom('users').select('username').where('isOwner', '=', 1).executeTakeFirstOrThrow() // prettier-ignore
   const at = `/posts/${encodeURIComponent(post.slug)}`
   const lists = {
     '/': '/?sort=votes',
@@ -164,6 +165,9 @@ it.each([
     '/posts/:slug/merge': `${at}/merge`,
     '/posts/people': '/posts/people',
     '/posts/:slug/people': `${at}/people`,
+    '/users/:user': `/users/${username}`,
+    '/users/:user/votes': `/users/${username}/votes`,
+    '/users/:user/comments': `/users/${username}/comments`,
     '/legal/:name': '/legal/terms',
     missing: '/nowhere',
   }

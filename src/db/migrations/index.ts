@@ -61,6 +61,7 @@ import { up as legal } from './0059_legal.js'
 import { up as importedPasswords } from './0060_imported_passwords.js'
 import { up as userTags } from './0061_user_tags.js'
 import { up as looks } from './0063_looks.js'
+import { up as profiles } from './0064_profiles.js'
 import { up as placeholders } from './0065_placeholders.js'
 
 /**
@@ -130,5 +131,6 @@ export const migrations: Record<string, Migration> = {
   '0060_imported_passwords': { up: importedPasswords },
   '0061_user_tags': { up: userTags },
   '0063_looks': { up: looks },
+  '0064_profiles': { up: profiles },
   '0065_placeholders': { up: placeholders },
 }

@@ -25,6 +25,8 @@ export interface PostFilter extends Period {
   among?: readonly number[] | undefined
   /** Who voted for them. */
   voter?: string | undefined
+  /** Only those whose board shows who voted, or that show it without a board. */
+  showsVoters?: true | undefined
   /** Who follows them. */
   follower?: string | undefined
   /** Ids of tags, each once: a post has any of them, all of them, or none. An empty list matches no post, but as `withoutTags` every one. */
@@ -113,6 +115,12 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
   voter: { index: voteIndex, changedBy: ['votes'], values: one },
+  showsVoters: {
+    passes: ([shown]) =>
+      sql`case when posts."boardId" is null then posts."hidesVoters" < ${shown} else exists (select 1 from boards as open_board where open_board."boardId" = posts."boardId" and open_board.view_voters = ${shown}) end`,
+    changedBy: [],
+    values: (shown) => shown && [1],
+  },
   follower: {
     index: followedPosts,
     changedBy: ['follows', 'votes', 'comments', 'mentions', 'notification_settings'],

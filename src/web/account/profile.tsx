@@ -7,11 +7,12 @@ import * as service from '../../service/profile.js'
 import * as sessions from '../../service/sessions.js'
 import * as totp from '../../service/totp.js'
 import { within } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { languageGiven } from './auth.js'
 import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
-import { Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Check, Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { deviceOf } from '../parts/device.js'
 import { Time } from '../parts/time.js'
 
@@ -24,10 +25,11 @@ export const settings = page({
     const { sessions: open } = await view.call(sessions.list, {})
     const { isEnabled, recoveryCodesLeft } = await view.call(totp.status, {})
     const { identities: ways } = await view.call(identities.list, {})
-    return { sessions: open, ways, codesLeft: isEnabled ? recoveryCodesLeft : undefined }
+    const { user: shows } = await view.call(service.profile, {})
+    return { sessions: open, ways, shows, codesLeft: isEnabled ? recoveryCodesLeft : undefined }
   },
   title: ({ t }) => t('settings.title'),
-  show(view, { sessions: open, ways, codesLeft }) {
+  show(view, { sessions: open, ways, shows, codesLeft }) {
     const { t, href, viewer } = view
     return (
       <div class="narrow">
@@ -72,6 +74,21 @@ export const settings = page({
               ]}
             />
             <Submit>{t('form.save')}</Submit>
+          </Form>
+        </section>
+        <section id="profile">
+          <h2>{t('settings.profile')}</h2>
+          <p class="soft">{t('settings.profileHint')}</p>
+          <Form view={view} to="/settings/profile">
+            <Check view={view} name="showProfile" label={t('settings.showProfile')} checked={shows.showProfile} />
+            <Check view={view} name="showVotes" label={t('settings.showVotes')} checked={shows.showVotes} />
+            <Check view={view} name="showComments" label={t('settings.showComments')} checked={shows.showComments} />
+            <div class="buttons">
+              <Submit>{t('form.save')}</Submit>
+              <a class="button plain" href={href(links.profile(shows.username))}>
+                {t('settings.seeProfile')}
+              </a>
+            </div>
           </Form>
         </section>
         <section>
@@ -228,6 +245,18 @@ export const rename = action({
   operation: service.updateProfile,
   page: again,
   input: (_view, { name = '' }) => ({ name }),
+  done: saved,
+})
+
+/** What others see: a box that is not ticked is not sent. */
+export const changeProfile = action({
+  operation: service.updateProfile,
+  page: again,
+  input: (_view, { showProfile, showVotes, showComments }) => ({
+    showProfile: showProfile === 'true',
+    showVotes: showVotes === 'true',
+    showComments: showComments === 'true',
+  }),
   done: saved,
 })
 

@@ -38,6 +38,7 @@ export const routes = {
     '/password-reset/confirm': async () => (await mailed()).confirm,
     '/settings/name': async () => (await profile()).rename,
     '/settings/language': async () => (await profile()).changeLanguage,
+    '/settings/profile': async () => (await profile()).changeProfile,
     '/settings/password': async () => (await profile()).changePassword,
     '/settings/password/link': async () => (await profile()).sendPasswordLink,
     '/settings/ways/:identity': async () => (await profile()).removeWay,

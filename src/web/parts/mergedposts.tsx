@@ -4,7 +4,7 @@ import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Form, Hidden } from './form.js'
-import { nameOf, Person } from './person.js'
+import { nameOf, PersonLink } from './person.js'
 import { Time } from './time.js'
 
 /** Posts that a page of a post names with their texts. Those that were merged before them are in the API. */
@@ -37,7 +37,7 @@ export const MergedPosts = ({
                 <strong>
                   <bdi>{each.title}</bdi>
                 </strong>
-                <Person view={view} person={each.author} />
+                <PersonLink view={view} person={each.author} />
                 <span>#{each.number}</span>
                 {each.merged_by ? (
                   <span>{view.t('merged.by', { name: isolated(nameOf(view, each.merged_by)) })}</span>

@@ -1,5 +1,6 @@
 import { NIL } from 'uuid'
 import { monogramOf } from '../../service/lib/avatars.js'
+import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 
 interface Someone {
@@ -32,3 +33,14 @@ export const Person = ({ view, person }: { view: View; person: Someone }) => (
     <bdi>{nameOf(view, person)}</bdi>
   </span>
 )
+
+/** The same, with a link to the profile. Who deleted the account has none. */
+export const PersonLink = ({ view, person }: { view: View; person: Someone }) =>
+  person.userId === NIL ? (
+    <Person view={view} person={person} />
+  ) : (
+    <a class="person" href={view.href(links.profile(person.username))}>
+      <Avatar person={person} />
+      <bdi>{nameOf(view, person)}</bdi>
+    </a>
+  )

@@ -1,3 +1,4 @@
+import { NIL } from 'uuid'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import { isolated } from '../kit/bidi.js'
@@ -31,8 +32,8 @@ interface ListProps {
   found?: readonly Found[]
   /** Why each post is like a title. */
   reasons?: readonly SimilarReason[] | undefined
-  /** Left out where the whole page is about one board, or one roadmap. */
-  without?: 'board' | 'roadmap'
+  /** Left out where the whole page is about one board, one roadmap or one person. */
+  without?: 'board' | 'roadmap' | 'author'
   /** In a narrow column: without the text. */
   isShort?: boolean
   /** Inside a form. */
@@ -47,6 +48,18 @@ export const PostList = ({ view, posts, found, reasons, ...how }: ListProps) => 
     ))}
   </ol>
 )
+
+/** Who wrote a post, with a link to the profile. */
+function By({ view, author }: { view: View; author: Post['author'] }) {
+  const name = <bdi>{nameOf(view, author)}</bdi>
+  return author.userId === NIL ? (
+    <span class="by">{name}</span>
+  ) : (
+    <a class="by" href={view.href(links.profile(author.username))}>
+      {name}
+    </a>
+  )
+}
 
 interface RowProps extends Omit<ListProps, 'posts' | 'found' | 'reasons'> {
   post: Post
@@ -107,9 +120,7 @@ function PostRow({ view, post, found, reason, words = reason?.words ?? [], witho
             {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}
           </div>
           {post.tags && !isShort ? <Tags view={view} tags={post.tags} most={3} /> : null}
-          <span class="by">
-            <bdi>{nameOf(view, post.author)}</bdi>
-          </span>
+          {without === 'author' ? null : <By view={view} author={post.author} />}
           {post.commentsCount > 0 ? (
             <a class="chip" href={`${href}#comments`} aria-label={labelWith(view, 'comment.count', post.commentsCount)}>
               <Icon name="comment" /> {view.words.compact(post.commentsCount)}

@@ -10,7 +10,7 @@ import { RoadmapChip } from './chip.js'
 import { CommentForm } from './commentform.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
-import { nameOf, Person } from './person.js'
+import { nameOf, PersonLink } from './person.js'
 import { ReportLink } from './report.js'
 import { Time } from './time.js'
 
@@ -94,7 +94,11 @@ function CommentItem({
     <li id={`comment-${comment.id}`} class={comment.is_internal ? 'comment internal' : 'comment'}>
       <article>
         <p class="facts">
-          <Person view={view} person={author} />
+          <PersonLink view={view} person={author} />
+          <a href={team || isCopy ? `#comment-${comment.id}` : view.href(at)}>
+            <Time view={view} at={comment.created_at} />
+          </a>
+          {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
           {author.userId === poster && poster !== NIL ? <span class="mark">{t('mark.author')}</span> : null}
           {to && depth >= DEEPEST ? (
             <a href={`#comment-${to.id}`}>{t('comment.to', { name: isolated(nameOf(view, to.author)) })}</a>
@@ -109,10 +113,6 @@ function CommentItem({
           {comment.is_answer ? <span class="mark">{t('mark.answer')}</span> : null}
           {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
           {comment.is_held ? <span class="mark">{t('mark.held')}</span> : null}
-          <a href={team || isCopy ? `#comment-${comment.id}` : view.href(at)}>
-            <Time view={view} at={comment.created_at} />
-          </a>
-          {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
           {comment.from_post ? (
             <span>{t('comment.from', { ...comment.from_post, title: isolated(comment.from_post.title) })}</span>
           ) : null}

@@ -18,7 +18,7 @@ import { Form, Hidden, Summary } from '../parts/form.js'
 import { Icon } from '../parts/icon.js'
 import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
-import { Avatar, nameOf, Person } from '../parts/person.js'
+import { Avatar, nameOf, PersonLink } from '../parts/person.js'
 import { highlighted, Official, OFFICIAL } from '../parts/official.js'
 import { CommentPager } from '../parts/pager.js'
 import { Quote } from '../parts/quote.js'
@@ -140,7 +140,7 @@ export const post = page({
                     ) : null}
                   </div>
                   {shown.tags ? <Tags view={view} tags={shown.tags} /> : null}
-                  <Person view={view} person={shown.author} />
+                  <PersonLink view={view} person={shown.author} />
                   <Time view={view} at={shown.createdAt} />
                 </div>
               </div>

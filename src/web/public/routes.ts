@@ -16,6 +16,7 @@ const people = () => import('./people.js')
 const legal = () => import('./legal.js')
 const manifest = () => import('./manifest.js')
 const images = () => import('./images.js')
+const userprofile = () => import('./userprofile.js')
 const votes = () => import('./votes.js')
 
 const COMMENT = '/posts/:slug/comments/:comment'
@@ -44,6 +45,9 @@ export const routes = {
     [`${COMMENT}/edit`]: async () => (await comments()).editComment,
     [`${COMMENT}/delete`]: async () => (await comments()).deleteComment,
     [`${COMMENT}/report`]: async () => (await comments()).reportComment,
+    '/users/:user': async () => (await userprofile()).profilePosts,
+    '/users/:user/votes': async () => (await userprofile()).profileVotes,
+    '/users/:user/comments': async () => (await userprofile()).profileComments,
     '/legal/:name': async () => (await legal()).legalPage,
     '/setup/welcome': async () => (await site()).welcome,
     '/setup/create-account': async () => (await site()).accountPage,
