@@ -45,6 +45,9 @@ export const PERMISSIONS = [...CONTRACT_PERMISSIONS, ...OWN_PERMISSIONS] as cons
 
 export type Permission = (typeof PERMISSIONS)[number]
 
+/** Who has it is of the team: their names have a mark, and everybody can mention them. */
+export const TEAM = 'dashboard:read' satisfies Permission
+
 /** Those that the contract has and nothing here asks for. */
 export const UNUSED_PERMISSIONS: readonly Permission[] = [
   'post:read',

@@ -1,4 +1,5 @@
 import { sql, type Insertable } from 'kysely'
+import { TEAM } from '../core/permissions.js'
 import type { Db, Tables, UserRow } from './tables.js'
 import { findOwner } from './users.js'
 
@@ -45,7 +46,7 @@ const MOST_MEMBERS = 100
 export async function membersOf(db: Db): Promise<string[]> {
   const { rows } = await sql<{ userId: string }>`
     select roles_users.user_id as "userId" from role_permissions cross join roles_users
-    where role_permissions.permission = 'dashboard:read' and roles_users.role_id = role_permissions.role_id
+    where role_permissions.permission = ${TEAM} and roles_users.role_id = role_permissions.role_id
     limit ${MOST_MEMBERS}`.execute(db)
   const owner = await findOwner(db)
   return [...new Set([...(owner ? [owner.userId] : []), ...rows.map(({ userId }) => userId)])]

@@ -11,7 +11,7 @@ import {
 import type { Sorting } from '../db/paging.js'
 import { can } from './lib/access.js'
 import { commentCells } from './lib/cells.js'
-import { Activity, takenAmong, toActivity } from './lib/commentshapes.js'
+import { activitiesOf, Activity } from './lib/commentshapes.js'
 import type { CachedContext } from './lib/context.js'
 import { csvOf } from './lib/csvof.js'
 import { operation } from './lib/operation.js'
@@ -101,9 +101,9 @@ export const listAll = operation({
 
 /** Comments with their posts, in the order given. */
 export async function activitiesShown(ctx: CachedContext, rows: readonly SiteComment[]): Promise<SiteActivity[]> {
-  const taken = await takenAmong(ctx, rows)
-  return rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug, ...comment }) => ({
-    ...toActivity(ctx, { post_id: postId, ...comment }, taken),
+  const shown = await activitiesOf(ctx, rows)
+  return rows.map(({ post_id: postId, postNumber: number, postTitle: title, postSlug: slug }, index) => ({
+    ...(shown[index] as Activity), // one for each row
     post: { postId, number, title, slug },
   }))
 }

@@ -22,9 +22,10 @@ import {
 import type { Sorting } from '../db/paging.js'
 import type { PostView } from '../db/posts/row.js'
 import type { CommentRow, Db } from '../db/tables.js'
+import { teamAmong } from '../db/team.js'
 import { can, notAllowed, type Actor } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
-import { Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, takenAmong, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
+import { activitiesOf, Activity, badBody, body, Comment, commentNotFound, commentPolicy, editedBody, isHidden, MAX_BODY, maySee, takenAmong, toActivity, toComment } from './lib/commentshapes.js' // prettier-ignore
 import type { Context } from './lib/context.js'
 import { hiddenFirst } from './lib/holding.js'
 import { imagesToShow } from './lib/images.js'
@@ -104,8 +105,7 @@ export const list = operation({
       },
       read: (slice) => listComments(db, filter, slice),
       async show(rows) {
-        const taken = await takenAmong(ctx, rows)
-        return rows.map((comment) => toActivity(ctx, comment, taken))
+        return activitiesOf(ctx, rows)
       },
     })
     return { activity, ...keys }
@@ -133,7 +133,7 @@ export const show = operation({
   }),
   subject: commentAnywhere,
   run: async (ctx, _input, { comment, post: { postId, number, title, slug } }) => ({
-    activity: toActivity(ctx, comment, await takenAmong(ctx, [comment])),
+    activity: (await activitiesOf(ctx, [comment]))[0] as Activity, // one row in, one row out
     post: { postId, number, title, slug },
   }),
 })
@@ -184,7 +184,9 @@ export const create = operation({
       }
       await insertComment(tx.db, comment, await imagesToShow(tx, written))
       tx.record('comment.created', comment.id, title)
-      return { activity: toActivity(ctx, await existing(tx, comment.id), new Set()) }
+      const stored = await existing(tx, comment.id)
+      const team = await teamAmong(tx.db, [stored.author_id])
+      return { activity: toActivity(ctx, stored, { taken: new Set(), team }) }
     })
   },
 })

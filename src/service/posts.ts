@@ -1,3 +1,4 @@
+import { teamAmong } from '../db/team.js'
 import { withoutHtml } from '../core/markdown/index.js'
 import * as Type from 'typebox'
 import { changesOf, EDITED } from '../core/details.js'
@@ -67,7 +68,7 @@ export const show = operation({
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], { voter: userId })
     const [taken, tags] = [await takenAmong(ctx, [post]), await tagsAmong(ctx, [post.postId])]
-    return { post: toDashboardPost(ctx, post, voters, { taken, tags }) }
+    return { post: toDashboardPost(ctx, post, voters, { taken, tags, team: await teamAmong(ctx.db, [post.userId]) }) }
   },
 })
 

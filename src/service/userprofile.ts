@@ -6,6 +6,7 @@ import { postList } from '../db/posts/list.js'
 import { postAtCursor } from '../db/posts/read.js'
 import type { PostView } from '../db/posts/row.js'
 import type { UserRow } from '../db/tables.js'
+import { teamAmong } from '../db/team.js'
 import { stateOf } from '../db/userlists.js'
 import { commentsBy, profileCounts, votedBy } from '../db/userprofile.js'
 import { activitiesShown, SiteActivity } from './commentlists.js'
@@ -57,7 +58,7 @@ export const publicProfile = operation({
     const shows = showsOf(user)
     return {
       profile: {
-        user: authorOf(ctx, user),
+        user: authorOf(ctx, user, await teamAmong(ctx.db, [user.userId])),
         isHidden,
         shows: { ...shows, profile: shows.profile && user.isBlocked === 0 },
         ...(user.isBlocked === 1 && can(ctx.actor, 'dashboard:read') && { isBlocked: true }),

@@ -18,9 +18,9 @@ import {
   type VoteFilter,
   type ListedVote,
 } from '../db/votes.js'
+import { teamAmong } from '../db/team.js'
 import { userTagsOf } from '../db/usertags.js'
 import { can } from './lib/access.js'
-import { avatarOf } from './lib/avatars.js'
 import { voteCells } from './lib/cells.js'
 import { change, type Change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
@@ -30,7 +30,7 @@ import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { fields, inPath } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 import { labsOf } from './settings.js'
-import { findPerson, PublicUser } from './lib/people.js'
+import { authorOf, findPerson, PublicUser } from './lib/people.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { PostVote, seesVoters, votersOf } from './lib/voters.js'
 import { keptPost, visiblePost } from './lib/whichpost.js'
@@ -183,7 +183,7 @@ const voteOnBehalf = (ctx: Context, given: string, post: PostView, act: typeof c
   change(ctx, async (tx) => {
     const user = await personGiven(tx, given)
     const { voteId } = await act(tx, post, user.userId)
-    return { vote: { voteId, user: publicUser(ctx, user) } }
+    return { vote: { voteId, user: authorOf(ctx, user) } }
   })
 
 async function personGiven(ctx: Context, given: string): Promise<UserRow> {
@@ -217,26 +217,23 @@ async function votersNow(tx: Change, post: PostView): Promise<PostVote> {
 }
 
 async function votesShown(ctx: CachedContext, rows: readonly ListedVote[]): Promise<Vote[]> {
-  if (!can(ctx.actor, 'user:read')) return rows.map((vote) => toVote(ctx, vote))
-  const tags = await userTagsOf(ctx.db, rows.map(({ userId }) => userId)) // prettier-ignore
+  const people = rows.map(({ userId }) => userId)
+  const team = await teamAmong(ctx.db, people)
+  if (!can(ctx.actor, 'user:read')) return rows.map((vote) => toVote(ctx, vote, team))
+  const tags = await userTagsOf(ctx.db, people)
   return rows.map((vote) => ({
-    ...toVote(ctx, vote),
+    ...toVote(ctx, vote, team),
     tags: tags.filter(({ userId }) => userId === vote.userId).map(({ tag }) => tag),
   }))
 }
 
-function toVote(ctx: CachedContext, vote: ListedVote): Vote {
+function toVote(ctx: CachedContext, vote: ListedVote, team?: ReadonlySet<string>): Vote {
   const { voteId, createdAt, fromPostId: postId, throughNumber: number, throughTitle: title, throughDisplay, ...user } = vote // prettier-ignore
   const isShown = throughDisplay !== 0 || can(ctx.actor, 'board:read')
   return {
     voteId,
-    user: publicUser(ctx, user),
+    user: authorOf(ctx, user, team),
     createdAt,
     ...(postId !== null && number !== null && title !== null && isShown && { through: { postId, number, title } }),
   }
 }
-
-const publicUser = (
-  ctx: CachedContext,
-  { userId, name, username, avatar }: Pick<UserRow, 'userId' | 'name' | 'username' | 'avatar'>,
-) => ({ userId, name, username, avatar: avatarOf(ctx, { userId, avatar }) })

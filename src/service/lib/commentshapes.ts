@@ -1,3 +1,4 @@
+import { teamAmong } from '../../db/team.js'
 import * as Type from 'typebox'
 import { invalidField } from '../../core/fields.js'
 import { HELD, SHOWN } from '../../core/hidden.js'
@@ -140,9 +141,23 @@ export async function takenAmong(
   return new Set(await commentsWithReplies(db, own, actor.userId))
 }
 
-export function toActivity(ctx: CachedContext, comment: CommentView, taken: ReadonlySet<string>): Activity {
+/** What is shown with comments beyond their rows. */
+interface Beside {
+  /** See `takenAmong`. */
+  taken: ReadonlySet<string>
+  /** Authors of the team. */
+  team: ReadonlySet<string>
+}
+
+/** Comments as the actor sees them, in the order given. */
+export async function activitiesOf(ctx: CachedContext, comments: readonly CommentView[]): Promise<Activity[]> {
+  const [taken, team] = [await takenAmong(ctx, comments), await teamAmong(ctx.db, comments.map(({ author_id: id }) => id))] // prettier-ignore
+  return comments.map((comment) => toActivity(ctx, comment, { taken, team }))
+}
+
+export function toActivity(ctx: CachedContext, comment: CommentView, { taken, team }: Beside): Activity {
   const { author_id: userId, name, username, avatar } = comment
-  const author = authorOf(ctx, { userId, name, username, avatar })
+  const author = authorOf(ctx, { userId, name, username, avatar }, team)
   return {
     id: comment.id,
     type: 'comment',

@@ -39,6 +39,12 @@ export const PublicUser = Type.Object({
   name: Type.String(),
   username: Type.String(),
   avatar: Type.String(),
+  isTeam: Type.Optional(
+    Type.Boolean({
+      description:
+        'true of the owner and of who holds dashboard:read by a role; absent of others, and in lists of posts',
+    }),
+  ),
 })
 
 /** The language of an account, where it has one. */
@@ -91,11 +97,18 @@ export const DELETED_USER: Author = { userId: NIL, name: 'deleted user', usernam
 /** The author, from the columns of a left join; they are null where the account is deleted. */
 export const authorOf = (
   ctx: Pick<Context, 'siteUrl'>,
-  { userId, name, username, avatar }: { [Key in keyof Author]: string | null },
+  { userId, name, username, avatar }: { [Key in 'userId' | 'name' | 'username' | 'avatar']: string | null },
+  team?: ReadonlySet<string>,
 ): Author =>
   userId === null
     ? DELETED_USER
-    : { userId, name: name ?? '', username: username ?? '', avatar: avatarOf(ctx, { userId, avatar: avatar ?? '' }) }
+    : {
+        userId,
+        name: name ?? '',
+        username: username ?? '',
+        avatar: avatarOf(ctx, { userId, avatar: avatar ?? '' }),
+        ...(team?.has(userId) && { isTeam: true }),
+      }
 
 export const emailField = Type.Optional(
   nullable('string', { description: 'E-mail address', documentedFormat: 'email' }),

@@ -172,12 +172,12 @@ export function toDashboardPost(
   ctx: Viewer,
   post: PostView,
   voters: PostVote | undefined,
-  { taken, tags }: Omit<Own, 'followed'>,
+  { taken, tags, team }: Omit<Own, 'followed'> & { team: ReadonlySet<string> },
 ): DashboardPost {
   const isTaken = taken.has(post.postId)
   const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
   return {
-    ...commonOf(ctx, post, voters),
+    ...commonOf(ctx, post, voters, team),
     slugId: post.slugId,
     may: postPolicy.may(ctx.actor, { ...post, isTaken }),
     ...spamOf(post),
@@ -226,9 +226,15 @@ const spamOf = ({ is_spam: hidden }: PostView) => ({
   ...(hidden === HELD && { is_held: true }),
 })
 
-function commonOf(ctx: Viewer, post: PostView, voters: PostVote = { votes: [], votesCount: post.votesCount }) {
+function commonOf(
+  ctx: Viewer,
+  post: PostView,
+  voters: PostVote = { votes: [], votesCount: post.votesCount },
+  team?: ReadonlySet<string>,
+) {
+  // prettier-ignore
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post
-  const author = authorOf(ctx, { userId, name, username, avatar })
+  const author = authorOf(ctx, { userId, name, username, avatar }, team)
   return { ...textOf(post), commentsCount: post.commentsCount, author, voters }
 }
 

@@ -10,7 +10,7 @@ import { errorText } from '../parts/form.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { assertTidy, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
-import { Person } from '../parts/person.js'
+import { Person, TeamMark } from '../parts/person.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
@@ -175,6 +175,7 @@ function Comment({ view, row, next }: { view: View; row: Listed; next: string })
             {comment.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
             {comment.is_held ? <span class="mark">{t('mark.held')}</span> : null}
             <Person view={view} person={author} />
+            <TeamMark view={view} person={author} />
             <Time view={view} at={row.created_at} />
           </p>
           <p class="text" dir="auto">

@@ -3,7 +3,7 @@ import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { RoadmapChip } from './chip.js'
 import { Icon } from './icon.js'
-import { PersonLink } from './person.js'
+import { PersonLink, TeamMark } from './person.js'
 import { textOf } from './thread.js'
 import { Time } from './time.js'
 
@@ -37,6 +37,7 @@ function Statement({ view, slug, activity }: { view: View; slug: string; activit
         </h2>
         {comment.roadmap ? <RoadmapChip view={view} roadmap={comment.roadmap} /> : null}
         <PersonLink view={view} person={author} />
+        <TeamMark view={view} person={author} />
         <a href={view.href(links.comment(slug, comment.id))}>
           <Time view={view} at={comment.created_at} />
         </a>

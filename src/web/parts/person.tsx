@@ -34,6 +34,10 @@ export const Person = ({ view, person }: { view: View; person: Someone }) => (
   </span>
 )
 
+/** Marks who speaks for the site. */
+export const TeamMark = ({ view, person }: { view: View; person: { isTeam?: boolean } }) =>
+  person.isTeam ? <span class="mark team">{view.t('mark.team')}</span> : null
+
 /** The same, with a link to the profile. Who deleted the account has none. */
 export const PersonLink = ({ view, person }: { view: View; person: Someone }) =>
   person.userId === NIL ? (

@@ -10,7 +10,7 @@ import { RoadmapChip } from './chip.js'
 import { CommentForm } from './commentform.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
-import { nameOf, PersonLink } from './person.js'
+import { nameOf, PersonLink, TeamMark } from './person.js'
 import { ReportLink } from './report.js'
 import { Time } from './time.js'
 
@@ -99,6 +99,7 @@ function CommentItem({
             <Time view={view} at={comment.created_at} />
           </a>
           {comment.is_edited ? <span>{t('comment.edited')}</span> : null}
+          <TeamMark view={view} person={author} />
           {author.userId === poster && poster !== NIL ? <span class="mark">{t('mark.author')}</span> : null}
           {to && depth >= DEEPEST ? (
             <a href={`#comment-${to.id}`}>{t('comment.to', { name: isolated(nameOf(view, to.author)) })}</a>

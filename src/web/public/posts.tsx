@@ -18,7 +18,7 @@ import { Form, Hidden, Summary } from '../parts/form.js'
 import { Icon } from '../parts/icon.js'
 import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
-import { Avatar, nameOf, PersonLink } from '../parts/person.js'
+import { Avatar, nameOf, PersonLink, TeamMark } from '../parts/person.js'
 import { highlighted, Official, OFFICIAL } from '../parts/official.js'
 import { CommentPager } from '../parts/pager.js'
 import { Quote } from '../parts/quote.js'
@@ -141,6 +141,7 @@ export const post = page({
                   </div>
                   {shown.tags ? <Tags view={view} tags={shown.tags} /> : null}
                   <PersonLink view={view} person={shown.author} />
+                  <TeamMark view={view} person={shown.author} />
                   <Time view={view} at={shown.createdAt} />
                 </div>
               </div>

@@ -10,7 +10,7 @@ import { Empty } from '../parts/empty.js'
 import { Head } from '../parts/head.js'
 import { Icon } from '../parts/icon.js'
 import { Pager } from '../parts/pager.js'
-import { Avatar, nameOf } from '../parts/person.js'
+import { Avatar, nameOf, TeamMark } from '../parts/person.js'
 import { PostList } from '../parts/postlist.js'
 import { Time } from '../parts/time.js'
 
@@ -177,6 +177,7 @@ function Frame({
             <code class="soft" dir="ltr">
               @{user.username}
             </code>
+            <TeamMark view={view} person={user} />
             {profile.isBlocked ? <span class="mark spam">{t('user.state.blocked')}</span> : null}
             {profile.createdAt === undefined ? null : (
               <span class="soft">{t('profile.since', { date: view.words.date(profile.createdAt) })}</span>

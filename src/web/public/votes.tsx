@@ -7,7 +7,7 @@ import * as posts from '../../service/posts.js'
 import { labelWith } from '../parts/count.js'
 import { Empty } from '../parts/empty.js'
 import { Pager } from '../parts/pager.js'
-import { PersonLink } from '../parts/person.js'
+import { PersonLink, TeamMark } from '../parts/person.js'
 import { Time } from '../parts/time.js'
 import { postAt } from './posts.js'
 
@@ -73,7 +73,7 @@ export const voters = page({
           <ul class="people">
             {votes.results.map(({ user, createdAt, through }) => (
               <li>
-                <PersonLink view={view} person={user} />{' '}
+                <PersonLink view={view} person={user} /> <TeamMark view={view} person={user} />{' '}
                 <span class="soft">
                   {createdAt === undefined ? null : <Time view={view} at={createdAt} />}
                   {through
