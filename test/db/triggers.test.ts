@@ -49,7 +49,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0061_user_tags': { sqlite: '0155eadbd012ca7b', postgres: 'c6874765b0e2fb05' },
   '0063_looks': { sqlite: '0155eadbd012ca7b', postgres: 'c6874765b0e2fb05' },
   '0064_profiles': { sqlite: 'c26e4bb5848fb724', postgres: '3487f2d811c70cc9' },
-  '0065_placeholders': { sqlite: '7869a8d70cd5eb6d', postgres: '5e3efb756b4dda4e' },
+  '0065_placeholders': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
 }
 
 /** What triggers compute, and nothing recounts. */
