@@ -161,6 +161,8 @@ it('every list with pages declares its order, or has one of its own and says so'
   expect(lists.length).toBeGreaterThan(10)
   expect(lists.filter(({ input }) => !('created' in input.properties)).map(({ id }) => id)).toEqual([
     'identities.list',
+    'users.votes', // the newest vote first
+    'users.comments', // the newest first
     'search.find', // the best first
     'posts.merged', // the newest merge first
     'views.list', // your own, then those that are shared, by name
