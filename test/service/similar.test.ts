@@ -121,6 +121,26 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(await like('sun')).toEqual(['Morning sun'])
   })
 
+  it('of a post have a page, which its own page leads to, and a team that merges sees why', async () => {
+    const { site } = await filled(engine)
+    const headers = { accept: 'text/html' }
+    const page = async (path: string, token?: string) => (await site.http(`GET /${path}`, { headers: { ...headers, ...(token !== undefined && { cookie: `feedbackctl=${token}` }) } })) // prettier-ignore
+    const { posts: all } = await site.call(posts.list, { query: 'evening' })
+    const slug = all.find(({ title }) => title.startsWith('Dark'))?.slug ?? ''
+    expect((await page(`/posts/${slug}`)).text).toContain(`href="/posts/${slug}/similar" rel="nofollow"`)
+    const { status, text } = await page(`/posts/${slug}/similar`)
+    expect(status).toBe(200)
+    expect(text.match(/id="post-\d+"/g)).toEqual(['id="post-4"', 'id="post-3"', 'id="post-5"'])
+    expect(text).toContain('noindex')
+    expect(text).not.toContain('of the team')
+    expect((await page('/posts/no-such-post-aaaaaaaaaaaaaaaaaaaa/similar')).status).toBe(404)
+    const { token } = await site.member(['board:read', 'post:update'])
+    expect((await page(`/posts/${slug}/similar`, token)).text).toContain('of the team')
+    const merging = (await page(`/posts/${slug}/merge`, token)).text
+    expect(merging).toMatch(/value="4".*<mark>Dark<\/mark> <mark>mode<\/mark>/s)
+    expect(merging).not.toMatch(/name="chosen" value="1"/)
+  })
+
   it('are found for every text, however odd', async () => {
     const { site } = await filled(engine)
     for (const title of ['"', "'", '\\', 'a:b*', 'NOT dark OR', '(((', '¶dark ≈x ⁀y', '💡'.repeat(90), 'ก'.repeat(300), 'é̶́'.repeat(99), 'x'.repeat(5000), "l'été d'hier"])

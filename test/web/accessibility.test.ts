@@ -132,6 +132,7 @@ it.each([
     `${path}/update`,
     `${path}/merge`,
     `${path}/people`,
+    `${path}/similar`,
     '/notifications',
     '/settings/notifications',
     `/notifications/mail?token=${await claimMailKey(site.db, userId, 'key')}&post=${post.number}`,

@@ -165,6 +165,7 @@ it.each([
     '/posts/:slug/merge': `${at}/merge`,
     '/posts/people': '/posts/people',
     '/posts/:slug/people': `${at}/people`,
+    '/posts/:slug/similar': `${at}/similar`,
     '/users/:user': `/users/${username}`,
     '/users/:user/votes': `/users/${username}/votes`,
     '/users/:user/comments': `/users/${username}/comments`,

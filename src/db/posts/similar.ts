@@ -29,7 +29,7 @@ export async function titlesWith(db: Db, matches: readonly string[]): Promise<{ 
       const index = wordIndex(db)
       const counts = given.matches.map(
         (match, at) =>
-          sql`(select count(*) from (select 1 as one from ${sql.table(index.table)} where ${index.matches(match)} limit ${sql.lit(MOST_TITLES_WITH)}) as part) as ${sql.ref(`count${at}`)}`,
+          sql`(select count(*) from (${keysIn(index, match, { created: 'desc', most: MOST_TITLES_WITH })}) as part) as ${sql.ref(`count${at}`)}`,
       )
       return sql<Record<string, number>>`select (select coalesce(max(number), 0) from posts) as "all", ${sql.join(counts)}`.compile(db) // prettier-ignore
     },

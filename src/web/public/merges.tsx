@@ -6,6 +6,7 @@ import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
 import { action, page, Redirect } from '../kit/page.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Marked } from '../parts/marked.js'
 import { Refused } from '../parts/refused.js'
 import { postAt } from './posts.js'
 
@@ -17,11 +18,15 @@ export const mergePost = page({
   async load(view) {
     const post = await postAt(view)
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
-    const { posts: found } = await view.call(posts.similar, { title: post.title })
-    return { post, found: found.filter(({ postId }) => postId !== post.postId) }
+    const { posts: found, reasons } = await view.call(posts.similar, {
+      title: post.title,
+      except: post.postId,
+      limit: 10,
+    })
+    return { post, found, reasons }
   },
   title: ({ t }, { post: { title } }) => t('merge.of', { title }),
-  show(view, { post, found }) {
+  show(view, { post, found, reasons }) {
     const { t, form } = view
     return (
       <div class="narrow">
@@ -34,11 +39,14 @@ export const mergePost = page({
           {found.length > 0 ? (
             <fieldset>
               <legend>{t('merge.like')}</legend>
-              {found.map(({ number, title, voters: { votesCount: count } }) => (
+              {found.map(({ number, title, voters: { votesCount: count } }, at) => (
                 <label class="check">
                   <input type="radio" name="chosen" value={number} checked={form.values.chosen === String(number)} />{' '}
                   <span>
-                    <bdi>{title}</bdi> <span class="soft">{t('merge.votes', { number, count })}</span>
+                    <bdi>
+                      <Marked text={title} words={reasons[at]?.words ?? []} />
+                    </bdi>{' '}
+                    <span class="soft">{t('merge.votes', { number, count })}</span>
                   </span>
                 </label>
               ))}

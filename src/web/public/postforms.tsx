@@ -91,6 +91,40 @@ export const similar = page({
   ),
 })
 
+/** Posts are related where one says so much of the other. */
+const RELATED = 0.3
+
+/** The posts that are like one: its page shows them when a reader gets to its end. */
+export const related = page({
+  cache: 'never',
+  isUnlisted: true,
+  async load(view) {
+    const { postId: except, title, contentMarkdown: text, slug } = await postAt(view)
+    const { posts, reasons } = await view.call(service.similar, { title, except, ...(text && { text: text.slice(0, MOST_TEXT) }) }) // prettier-ignore
+    const like = reasons.filter(({ score }) => score >= RELATED)
+    return { title, slug, posts: posts.slice(0, like.length), reasons: like }
+  },
+  title: ({ t }) => t('similar.title'),
+  show: (view, { title, slug, ...found }) => (
+    <>
+      <nav class="crumbs facts" aria-label={view.t('layout.crumbs')}>
+        <a href={view.href(links.post(slug))}>
+          <bdi>{title}</bdi>
+        </a>
+      </nav>
+      <h1>{view.t('similar.title')}</h1>
+      {found.posts.length > 0 ? (
+        <PostList view={view} {...found} isShort />
+      ) : (
+        <p class="soft">{view.t('similar.none')}</p>
+      )}
+    </>
+  ),
+})
+
+/** Characters of a text that similar posts are found by. */
+const MOST_TEXT = 1000
+
 function titleGiven({ title = '' }: Fields): string {
   if (title.trim() !== '') return title
   throw titleMissing('given')

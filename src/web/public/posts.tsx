@@ -227,6 +227,15 @@ export const post = page({
             <Summary view={view} />
             <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
           </section>
+          {isCopy ? null : (
+            <section class="similar related">
+              <h2>
+                <a href={href(`${path}/similar`)} rel="nofollow" data-related>
+                  {t('similar.title')}
+                </a>
+              </h2>
+            </section>
+          )}
         </div>
       </div>
     )

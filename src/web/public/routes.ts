@@ -34,6 +34,7 @@ export const routes = {
     '/posts/similar': async () => (await postforms()).similar,
     '/posts/people': async () => (await people()).team,
     '/posts/:slug': async () => (await posts()).post,
+    '/posts/:slug/similar': async () => (await postforms()).related,
     '/posts/:slug/people': async () => (await people()).people,
     '/posts/:slug/voters': async () => (await votes()).voters,
     '/posts/:slug/edit': async () => (await postforms()).editPost,
