@@ -108,6 +108,8 @@ describe.each(engines)('similar posts on %s', (engine) => {
       'Dark mode for the evening',
       'Evening mails',
     ])
+    const score = async (more: object) => (await site.call(posts.similar, { title: 'Evenings', except: post.postId, ...more })).reasons[0]?.score // prettier-ignore
+    expect(await score({ text: 'Zebras, giraffes and a walk at night' })).toBe(await score({}))
     for (const wrong of [{ limit: 0 }, { limit: 21 }, { limit: 'x' }, { except: 'x' }])
       expect((await site.http(`GET /posts/similar?${new URLSearchParams({ title: 'x', ...Object.fromEntries(Object.entries(wrong).map(([key, value]) => [key, String(value)])) }).toString()}`)).body.code).toBe('VALIDATION_ERROR') // prettier-ignore
   })

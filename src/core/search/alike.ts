@@ -116,13 +116,15 @@ export const weightOf = ({ isPair }: Part, having: number, all: number): number 
 export interface Weighed {
   part: Part
   weight: number
+  /** Only the text has it: a title that says it is more alike, and one that does not is no less. */
+  isExtra?: boolean
 }
 
 /** How alike a title is: 1 where it says every part and is of the usual length. `text` is what else the post says, folded. */
 export function likenessOf(asked: readonly Weighed[], title: Compared, text = ''): number {
   let [said, all] = [0, 0]
-  for (const { part, weight } of asked) {
-    all += weight
+  for (const { part, weight, isExtra } of asked) {
+    if (!isExtra) all += weight
     const inTitle = saidBy(part, title)
     said += weight * (inTitle < SAID.text && text.includes(part.key) ? SAID.text : inTitle)
   }

@@ -51,6 +51,7 @@ export async function findSimilar(
   const weighed = parts.map<Weighed>((part, at) => ({
     part,
     weight: weightOf(part, counts[at] ?? 0, all) * (known.has(part.key) ? 1 : OF_TEXT),
+    isExtra: known.size > 0 && !known.has(part.key),
   }))
   const spelled = await withoutErrors(db, terms, counts)
   const wanted = weighed
