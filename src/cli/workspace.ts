@@ -116,15 +116,23 @@ async function apply(cli: Cli, file: string, flags: Flags): Promise<void> {
   tell(terminal, `Made ${counted(planned.length, 'change')}.`)
 }
 
-/** The plan, after a trial of all changes together; of a server, after one of each change that can be tried alone. */
+/** More changes are tried one by one: nobody else can write while they are tried together. */
+const MOST_TOGETHER = 200
+
+/**
+ * The plan, after a trial of all changes together; of many changes, and of a server, after one of each change that can be
+ * tried alone.
+ */
 async function tried(cli: Cli, wanted: Workspace, file: string) {
   const { planOf } = await import('./workspaceplan.js')
   const steps = await planOf(await cli.connect(), wanted)
   if (steps.length === 0) return steps
-  const isTried = await cli.together({ looks: true, takenBack: true }, async (call) => {
-    await makeAll(call, steps, wanted, file)
-    return true
-  })
+  const isTried =
+    steps.length <= MOST_TOGETHER &&
+    (await cli.together({ looks: true, takenBack: true }, async (call) => {
+      await makeAll(call, steps, wanted, file)
+      return true
+    }))
   if (isTried) return steps
   const call = await cli.connect({ dryRun: true })
   for (const each of steps) if (each.isAlone) await run(call, each)
