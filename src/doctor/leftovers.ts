@@ -2,6 +2,7 @@ import path from 'node:path'
 import { backupLeftovers, exportLeftovers, filesIn, leftoversIn, copyLeftovers } from '../backup/leftovers.js'
 import { timeOf } from '../backup/upgrade.js'
 import { removeOwn } from '../core/files.js'
+import { shellQuoted } from '../core/shell.js'
 import { sizeText } from '../core/text.js'
 import { secretFile } from '../secret.js'
 import { seen, type Check } from './check.js'
@@ -32,14 +33,14 @@ export const leftovers: Check = {
         ...found.map(({ file, bytes, isFolder, isOwn }) => ({
           severity: 'warning' as const,
           evidence: `A command that was killed has left ${file} (${sizeText(bytes)}).`,
-          fix: `rm ${isFolder ? '-r ' : ''}${file}`,
+          fix: `rm ${isFolder ? '-r ' : ''}${shellQuoted(file)}`,
           ...(isOwn && { mend: { id: file, does: `remove ${file}`, run: () => void removeOwn(file) } }),
         })),
         // Only people know whether they still want what is in it: there is no --fix
         ...useless.map(({ file, bytes }) => ({
           severity: 'warning' as const,
           evidence: `${file} (${sizeText(bytes)}) has been kept since ${timeOf(file).slice(0, 10)} by ${keeperOf(file)}.`,
-          fix: `If you do not need it: rm ${file}`,
+          fix: `If you do not need it: rm ${shellQuoted(file)}`,
         })),
       ],
       kept.length === 0 ? 'There are none.' : `None, except what was kept in the last 30 days: ${kept.map(({ file, bytes }) => `${file} (${sizeText(bytes)})`).join(', ')}`, // prettier-ignore

@@ -1,14 +1,17 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
+import { spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
@@ -131,6 +134,17 @@ describe('each check of doctor finds what it is for', () => {
     ])
     expect((await machine.run('doctor leftovers --fix --yes')).code).toBe(9)
     expect(statSync(old).size).toBe(1)
+  })
+
+  it('leftovers: the command that removes one does nothing else, whatever its name', async () => {
+    const machine = await filled('sqlite')
+    const odd = path.join(machine.folder, "it's; touch PWNED #.export-deadbeef.part")
+    mkdirSync(odd)
+    utimesSync(odd, new Date(0), new Date(0))
+    const [found] = (await doctor(machine, 'leftovers')).found
+    expect(found?.fix).toContain(`it'\\''s; touch PWNED #.export-deadbeef.part'`)
+    expect(spawnSync('sh', ['-c', found?.fix ?? ''], { cwd: machine.folder }).status).toBe(0)
+    expect([existsSync(odd), existsSync(path.join(machine.folder, 'PWNED'))]).toEqual([false, false])
   })
 
   it('disk: one that is full, has no room for files, or is of another machine', async () => {

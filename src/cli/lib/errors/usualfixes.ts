@@ -1,15 +1,9 @@
+import { shellQuoted } from '../../../core/shell.js'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { AppError, ErrorCode, Reason } from '../../../core/errors.js'
 import { notFoundCode, NOUNS, NOUNS_WITH_ROWS, type NotFoundCode } from '../../../core/nouns.js'
-import {
-  commandLine,
-  connectionOptions,
-  optionValue,
-  shellQuoted,
-  withOptions,
-  withoutOption,
-} from '../texts/commandline.js'
+import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
 
 /** Facts about the failed command that fixes use. */
 interface About {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { redactedUrl } from '../../../core/addresses.js'
+import { shellQuoted } from '../../../core/shell.js'
 
 const SECRET_OPTIONS = ['--password', '--secret', '--token', '--server', '--mail-url', '--database-url']
 const CONNECTION_OPTIONS = [
@@ -84,9 +85,6 @@ function redacted(arg: string, before: string, secretOptions: readonly string[])
 /** URLs without a password stay: a suggested command could not find the data without them. */
 const holdsNoPassword = (option: string, value: string): boolean =>
   (option === '--server' && /^[^@?]*$/.test(value)) || (option === '--database-url' && value.startsWith('sqlite:'))
-
-export const shellQuoted = (arg: string): string =>
-  /^[\w@%+=:,./-]+$/.test(arg.replace('***', '')) || arg === '***' ? arg : `'${arg.replaceAll("'", String.raw`'\''`)}'`
 
 /**
  * A command of the container engine for the container that this process is in: `docker restart 3f2a…`. Undefined outside.
