@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { LIKELY } from '../core/search/likely.js'
 import { counted, listed, printable, quoted } from '../core/text.js'
 import * as comments from '../service/comments.js'
 import type { ListedPost } from '../service/lib/cells.js'
@@ -60,7 +61,9 @@ async function similarTo(call: Call, { title }: Values): Promise<readonly string
   try {
     const { posts: found, reasons } = await call(posts.similar, { title })
     const why = reasons.map(({ merged }) => (merged ? ` (${whyOf({ words: [], merged })})` : ''))
-    return found.map((post, at) => `${label(post)}, ${counted(post.voters.votesCount, 'vote')}${why[at] ?? ''}`)
+    return found
+      .filter((_, at) => (reasons[at]?.score ?? 0) >= LIKELY)
+      .map((post, at) => `${label(post)}, ${counted(post.voters.votesCount, 'vote')}${why[at] ?? ''}`)
   } catch (error) {
     if (error instanceof AppError) return []
     throw error

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { asStored } from '../core/ids.js'
 import { followedAmong } from '../db/posts/followed.js'
 import { postList } from '../db/posts/list.js'
 import { SORTS, STEADY } from '../db/posts/order.js'
@@ -168,7 +169,12 @@ export const similar = operation({
     reasons: Type.Array(SimilarReason, { description: 'Why each of them is like it, in the same order' }),
   }),
   async run(ctx, { title, text = '', except, limit }) {
-    const asked = { title: title.slice(0, MAX_TITLE), text: text.slice(0, MAX_TEXT), except, limit }
+    const asked = {
+      title: title.slice(0, MAX_TITLE),
+      text: text.slice(0, MAX_TEXT),
+      except: except && asStored(except),
+      limit,
+    }
     const hidden = can(ctx.actor, 'board:read')
     const { found, parts } = await findSimilar(ctx.db, await filterFrom(ctx, {}), asked, { hidden })
     const rows = await postsNumbered(ctx.db, found.map(({ post }) => post.number)) // prettier-ignore

@@ -103,6 +103,7 @@ describe.each(engines)('similar posts on %s', (engine) => {
       return some.map(({ title }) => title)
     }
     expect(await found({ limit: 2 })).toEqual(['Evening', 'Evening mails'])
+    expect(await found({ except: post.postId.toUpperCase(), limit: 1 })).toEqual(['Evening mails'])
     expect(await found({ except: post.postId })).toEqual(['Evening mails', 'Dark mode for the evening'])
     expect(await found({ except: post.postId, text: post.contentMarkdown, limit: 2 })).toEqual([
       'Dark mode for the evening',
@@ -141,6 +142,33 @@ describe.each(engines)('similar posts on %s', (engine) => {
     const merging = (await page(`/posts/${slug}/merge`, token)).text
     expect(merging).toMatch(/value="4".*<mark>Dark<\/mark> <mark>mode<\/mark>/s)
     expect(merging).not.toMatch(/name="chosen" value="1"/)
+  })
+
+  it('tell nothing of posts that a reader may not see, and are not crowded out by them', async () => {
+    const { site, like } = await filled(engine)
+    const score = async (title: string) => {
+      const { body } = await site.http(`GET /posts/similar?${new URLSearchParams({ title }).toString()}`)
+      return (body.reasons as SimilarReason[])[0]?.score
+    }
+    const before = [await score('evening acquisition'), await score('evening redundancy')]
+    await site.call(posts.create, { title: 'Acquisition of Initech, 買収', boardId: 'secret' })
+    const after = [await score('evening acquisition'), await score('evening redundancy'), await score('csv 買収'), await score('csv 解雇')] // prettier-ignore
+    expect([after[0], after[2]]).toEqual([after[1], after[3]])
+    expect(before[0]).toBe(before[1])
+    const { board } = await site.call(boards.create, { name: 'Many', display: false })
+    for (let n = 0; n < 310; n++) await site.call(posts.create, { title: `Dark mode ${n}`, boardId: board.boardId })
+    expect(await like('dark mode')).toEqual(expect.arrayContaining(['Dark mode', 'Dark mode for the evening']))
+  })
+
+  it('are found beside words that are nowhere, and by words with two letters swapped', async () => {
+    const { site, like } = await filled(engine)
+    await site.call(posts.create, { title: '深色模式' })
+    await site.call(posts.create, { title: 'Webhook integration' })
+    expect((await like('希望手机客户端阅读界面像微信淘宝那样提供深色模式'))[0]).toBe('深色模式')
+    const odd = 'zorba quixo flarne gribble snorf plunk twizz krobe vlint gazeb hupps jorvi wexel alfa bravo charlie'
+    expect((await like(`dark mode ${odd}`))[0]).toBe('Dark mode')
+    expect((await like('exprot'))[0]).toBe('Export as CSV')
+    expect((await like('wehbook'))[0]).toBe('Webhook integration')
   })
 
   it('are found for every text, however odd', async () => {

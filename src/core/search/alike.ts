@@ -25,7 +25,7 @@ const SHORTEST = 4
 const OF_PAIR = 0.6
 
 /** How much of a word another one says. */
-const SAID = { meaning: 0.55, inside: 0.75, letters: 0.3, text: 0.3 }
+const SAID = { meaning: 0.55, inside: 0.75, letters: 0.3, text: 0.3, near: 0.8 }
 /** From so many shared windows on, two words are one word with other endings or a typing error. */
 const NEAR = 0.5
 const OF_WINDOWS = 0.8
@@ -118,14 +118,17 @@ export interface Weighed {
   weight: number
   /** Only the text has it: a title that says it is more alike, and one that does not is no less. */
   isExtra?: boolean
+  /** Words that differ from it by a letter, where it may have a typing error. */
+  near?: ReadonlySet<string>
 }
 
 /** How alike a title is: 1 where it says every part and is of the usual length. `text` is what else the post says, folded. */
 export function likenessOf(asked: readonly Weighed[], title: Compared, text = ''): number {
   let [said, all] = [0, 0]
-  for (const { part, weight, isExtra } of asked) {
+  for (const { part, weight, isExtra, near } of asked) {
     if (!isExtra) all += weight
-    const inTitle = saidBy(part, title)
+    const isNear = near !== undefined && title.parts.some(({ word }) => near.has(word))
+    const inTitle = Math.max(saidBy(part, title), isNear ? SAID.near : 0)
     said += weight * (inTitle < SAID.text && text.includes(part.key) ? SAID.text : inTitle)
   }
   const length = title.parts.reduce((sum, { isPair }) => sum + (isPair ? OF_PAIR : 1), 0)

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { SHOWN } from '../../core/hidden.js'
 import { compiled } from '../cache/compiled.js'
 import { keysIn, wordIndex } from '../search.js'
 import type { Db } from '../tables.js'
@@ -13,23 +14,33 @@ export interface Wanted {
   weight: number
 }
 
-/** Posts that are looked at for each word: the newest with it in the title, and with it anywhere. */
-const MOST_TITLES_WITH = 500
-const MOST_WITH = 100
+/**
+ * Posts that are looked at: of each word the newest with it in the title, and with it anywhere; and of all of these those
+ * with the most of the words. More of them where most of these are hidden from the reader.
+ */
+const LOOKED = [
+  { titles: 500, texts: 100, alike: 300 },
+  { titles: 5000, texts: 1000, alike: 10_000 },
+] as const
 /** What a word in a text counts, of one in the title. */
 const OF_TEXT = 0.3
-/** Posts with the most of the words, from which those are taken that a reader may see. */
-const MOST_ALIKE = 300
 
-/** How many titles have what each of these queries says, up to `MOST_TITLES_WITH`, and how many posts there are. */
-export async function titlesWith(db: Db, matches: readonly string[]): Promise<{ counts: number[]; all: number }> {
+/** Posts that are counted for a word. */
+const MOST_COUNTED = 200
+
+/**
+ * How many posts that everybody sees have what each of these queries says, of the newest `MOST_COUNTED`, and how many posts
+ * there are. Others do not count: what is asked shows in the answer, so anybody could look for their words.
+ */
+export async function postsHaving(db: Db, matches: readonly string[]): Promise<{ counts: number[]; all: number }> {
   if (matches.length === 0) return { counts: [], all: 0 }
-  const [row] = await compiled(db, 'titlesWith', { matches }, (given) => ({
+  const [row] = await compiled(db, 'postsHaving', { matches }, (given) => ({
     compile: () => {
       const index = wordIndex(db)
       const counts = given.matches.map(
         (match, at) =>
-          sql`(select count(*) from (${keysIn(index, match, { created: 'desc', most: MOST_TITLES_WITH })}) as part) as ${sql.ref(`count${at}`)}`,
+          sql`(select count(*) from (${keysIn(index, match, { created: 'desc', most: MOST_COUNTED })}) as part cross join posts
+            where posts.number = part.post and posts.display = 1 and posts.is_spam = ${sql.lit(SHOWN)}) as ${sql.ref(`count${at}`)}`,
       )
       return sql<Record<string, number>>`select (select coalesce(max(number), 0) from posts) as "all", ${sql.join(counts)}`.compile(db) // prettier-ignore
     },
@@ -44,36 +55,55 @@ export async function postsWithMost(
   wanted: readonly Wanted[],
   limit: number,
 ): Promise<ComparedPost[]> {
+  const [few, many] = LOOKED
+  const posts = await postsAmong(db, filter, wanted, { limit, ...few })
+  const isAll = (posts[0]?.alikes ?? few.alike) < few.alike
+  return posts.length >= limit || isAll ? posts : postsAmong(db, filter, wanted, { limit, ...many })
+}
+
+interface Alike extends ComparedPost {
+  /** Posts with any of the words, of those that are looked at. */
+  alikes: number
+}
+
+async function postsAmong(
+  db: Db,
+  filter: PostFilter,
+  wanted: readonly Wanted[],
+  { limit, titles: inTitle, texts: anywhere, alike }: { limit: number } & (typeof LOOKED)[number],
+): Promise<Alike[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions || wanted.length === 0) return []
   const lists = {
-    titles: wanted.map(({ inTitle }) => inTitle),
-    texts: wanted.map(({ anywhere }) => anywhere),
+    inTitle: wanted.map((each) => each.inTitle),
+    anywhere: wanted.map((each) => each.anywhere),
     weights: wanted.map(({ weight }) => weight),
   }
+  const given = { ...conditions, ...lists, limit }
   const index = wordIndex(db)
   return compiled(
     db,
-    'postsWithMost',
-    { ...conditions, ...lists, limit },
-    ({ titles, texts, weights, limit: most, ...where }) => {
+    `postsWithMost ${alike}`,
+    given,
+    ({ inTitle: titles, anywhere: texts, weights, limit: most, ...where }) => {
       // prettier-ignore
       const part = (match: string, weight: number, of: number, looked: number) =>
       sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(index, match, { created: 'desc', most: looked })}) as part`
       const parts = titles.flatMap((match, at) => [
-        part(match, weights[at] ?? 0, 1 - OF_TEXT, MOST_TITLES_WITH),
-        part(texts[at] ?? match, weights[at] ?? 0, OF_TEXT, MOST_WITH),
+        part(match, weights[at] ?? 0, 1 - OF_TEXT, inTitle),
+        part(texts[at] ?? match, weights[at] ?? 0, OF_TEXT, anywhere),
       ])
       const best = sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
-      group by post order by alike desc, post desc limit ${sql.lit(MOST_ALIKE)}`
+      group by post order by alike desc, post desc limit ${sql.lit(alike)}`
       // What is merged into another leads to that one: its title is in the index still
       const roots = sql`select coalesce(merges."rootId", found."postId") as "postId", max(best.alike) as alike
-      from (${best}) as best cross join posts as found left join merges on merges."postId" = found."postId"
+      from best cross join posts as found left join merges on merges."postId" = found."postId"
       where found.number = best.post group by coalesce(merges."rootId", found."postId")`
       const passes = sql.join([sql`posts."postId" = roots."postId"`, ...conditionsOn(db, where)], sql` and `)
       return {
         compile: () =>
-          sql<ComparedPost>`select ${COMPARED} from (${roots}) as roots cross join posts
+          sql<Alike>`with best as materialized (${best})
+          select ${COMPARED}, (select count(*) from best) as alikes from (${roots}) as roots cross join posts
           where ${passes} order by roots.alike desc, posts.number desc limit ${most}`.compile(db),
       }
     },

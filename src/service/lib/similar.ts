@@ -6,7 +6,7 @@ import { termOf, termOfAny, termOrAny, withoutBeginnings, type Term } from '../.
 import { wordsNear } from '../../core/search/typos.js'
 import { titlesMergedInto, type ComparedPost } from '../../db/posts/compared.js'
 import type { PostFilter } from '../../db/posts/filter.js'
-import { postsWithMost, titlesWith } from '../../db/posts/similar.js'
+import { postsWithMost, postsHaving } from '../../db/posts/similar.js'
 import { matchOfTerms } from '../../db/search.js'
 import type { Db } from '../../db/tables.js'
 
@@ -45,22 +45,19 @@ export async function findSimilar(
   const ofTitle = partsOf(title).slice(0, MOST_READ.title)
   const known = new Set(ofTitle.map(({ key }) => key))
   const ofText = partsOf(text).filter(({ key }) => !known.has(key))
-  const parts = [...ofTitle, ...ofText.slice(0, MOST_READ.text)]
-  const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
-  const { counts, all } = await titlesWith(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
-  const weighed = parts.map<Weighed>((part, at) => ({
-    part,
-    weight: weightOf(part, counts[at] ?? 0, all) * (known.has(part.key) ? 1 : OF_TEXT),
-    isExtra: known.size > 0 && !known.has(part.key),
+  const { asked, all } = await lookUp(db, [...ofTitle, ...ofText.slice(0, MOST_READ.text)])
+  const weighed = asked.map((word) => ({
+    ...word,
+    weight: weightOf(word.part, word.having, all) * (known.has(word.part.key) ? 1 : OF_TEXT),
+    isExtra: known.size > 0 && !known.has(word.part.key),
   }))
-  const spelled = await withoutErrors(db, terms, counts)
   const wanted = weighed
-    .map(({ part, weight }, at) => ({ part, weight, term: spelled[at] ?? termOf(part.word) }))
+    .filter(({ isThere }) => isThere)
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, MOST_WORDS)
     .map(({ part, weight, term }) => ({
       inTitle: inTitle(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))])),
-      anywhere: matchOfTerms(db, { all: [term.any] }),
+      anywhere: anywhere(db, term),
       weight,
     }))
   const posts = (await postsWithMost(db, filter, wanted, MOST_COMPARED)).filter(({ postId }) => postId !== except)
@@ -74,13 +71,36 @@ export async function findSimilar(
 }
 
 const inTitle = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.inTitle] })
+const anywhere = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.any] })
 
-/** Words that are nowhere may have a typing error: words near them stand for them. */
-async function withoutErrors(db: Db, terms: readonly Term[], counts: readonly number[]): Promise<Term[]> {
-  const odd = terms.filter((term, at) => counts[at] === 0 && wordsNear(term.word).length > 0)
-  const { counts: anywhere } = await titlesWith(db, odd.map((term) => matchOfTerms(db, { all: [term.any] }))) // prettier-ignore
-  const wrong = new Set(odd.filter((_, at) => anywhere[at] === 0).slice(0, MOST_NEAR))
-  return terms.map((term) => (wrong.has(term) ? termOfAny(term.word, wordsNear(term.word)) : term))
+interface Word extends Omit<Weighed, 'weight'> {
+  term: Term
+  /** Titles that have it. */
+  having: number
+  /** Whether posts can be found by it: if not, it would take the place of a word that finds some. */
+  isThere: boolean
+}
+
+/** What the site has of some words. One that is nowhere may have a typing error: words near it stand for it. */
+async function lookUp(db: Db, parts: readonly Part[]): Promise<{ asked: Word[]; all: number }> {
+  const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
+  const { counts, all } = await postsHaving(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
+  const rare = terms.filter((_, at) => counts[at] === 0)
+  const { counts: inTexts } = await postsHaving(db, rare.map((term) => anywhere(db, term))) // prettier-ignore
+  const nowhere = new Set(rare.filter((_, at) => inTexts[at] === 0))
+  const wrong = new Map(
+    [...nowhere]
+      .map((term) => [term, new Set(wordsNear(term.word))] as const)
+      .filter(([, near]) => near.size > 0)
+      .slice(0, MOST_NEAR),
+  )
+  const asked = parts.map((part, at): Word => {
+    const term = terms[at] ?? termOf(part.word)
+    const [having, near] = [counts[at] ?? 0, wrong.get(term)]
+    if (near) return { part, having, near, isThere: true, term: termOfAny(term.word, [...near]) }
+    return { part, having, isThere: !nowhere.has(term) || part.meanings.length > 0, term }
+  })
+  return { asked, all }
 }
 
 /** What was merged into a post says what the post means in other words. */

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { parse } from '../../core/fields.js'
+import { LIKELY, RELATED } from '../../core/search/likely.js'
 import { unescaped } from '../../core/text.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import type { Post } from '../../service/lib/postshapes.js'
@@ -35,7 +36,9 @@ async function similarTo(
   if (!view.viewer) return undefined
   if (title.trim() === '') return { posts: [] }
   try {
-    return await view.call(service.similar, { title })
+    const { posts, reasons } = await view.call(service.similar, { title })
+    const likely = reasons.filter(({ score }) => score >= LIKELY)
+    return { posts: posts.slice(0, likely.length), reasons: likely } // the most alike first
   } catch (error) {
     if (error instanceof AppError && error.code === 'RATE_LIMITED') return { posts: [] }
     throw error
@@ -90,9 +93,6 @@ export const similar = page({
     </>
   ),
 })
-
-/** Posts are related where one says so much of the other. */
-const RELATED = 0.3
 
 /** The posts that are like one: its page shows them when a reader gets to its end. */
 export const related = page({
