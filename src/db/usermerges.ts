@@ -28,6 +28,7 @@ export async function mergeUser(db: Db, { userId, intoId }: { userId: string; in
       db,
     )
   for (const [table, column] of SIGNED) await reassign(db, table, column, userId, intoId)
+  await keepUsername(db, userId, intoId)
   await sql`update imported_rows set "rowId" = ${intoId} where kind = 'person' and "rowId" = ${userId}`.execute(db)
   return { posts, comments, votes, repeated }
 }
@@ -51,6 +52,12 @@ async function reassign(db: Db, table: string, column: string, userId: string, i
     update ${sql.table(table)} set ${sql.ref(column)} = ${intoId} where ${sql.ref(column)} = ${userId}`.execute(db)
   return Number(numAffectedRows ?? 0)
 }
+
+/** Links to them and texts that name them go on finding them. They may have had the name before. */
+const keepUsername = (db: Db, userId: string, intoId: string) =>
+  sql`
+    insert into former_usernames (username, "userId") select username, cast(${intoId} as text) from users where "userId" = ${userId}
+    on conflict (username) do update set "userId" = excluded."userId"`.execute(db)
 
 /**
  * Of two votes for one post the oldest counts, as where posts are merged: one that was cast on another post, which was

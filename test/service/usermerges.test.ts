@@ -92,6 +92,30 @@ describe.each(engines)('a person whom an import brought without an address, on %
     await counted()
   })
 
+  it('is found by the user name that they had, which nobody else gets', async () => {
+    const { site, owner, send, named, eve, merge } = await open(engine)
+    await site.http('PATCH /users/profile', { token: eve.token, body: { name: 'Eve' } })
+    const [ann, bob] = [await named('Ann'), await named('Bob')]
+    const id = (await site.call(posts.show, { id: '2' })).post.postId
+    await site.http(`POST /posts/${id}/comments`, { token: eve.token, body: { body: `Thanks @${ann.username}` } })
+    const profileOf = async (username: string) => (await site.http(`GET /users/${username}/profile`)).body.profile?.user.userId // prettier-ignore
+    const byAuthor = async (username: string) => (await site.http('POST /posts/get', { body: { query: `author:${username}` } })).body.posts?.length // prettier-ignore
+    expect([await profileOf(ann.username), await byAuthor(ann.username)]).toEqual([ann.userId, 1])
+    await merge(bob.userId, ann.userId)
+    await merge(ann.userId, eve.userId)
+    for (const { username } of [ann, bob])
+      expect([await profileOf(username), await byAuthor(username)]).toEqual([eve.userId, 3])
+    const page = await site.http(`GET //users/${ann.username}`, { headers: { accept: 'text/html' } })
+    const { username } = (await site.http('GET /users/profile', { token: eve.token })).body.user
+    expect([page.status, page.headers.location]).toEqual([301, expect.stringMatching(new RegExp(`/users/${username}$`))]) // prettier-ignore
+    const { token } = await site.member([], { email: 'late@example.org' })
+    const { body } = await site.http('GET /users/profile', { token })
+    const taken = await site.http(`PATCH /users/${body.user.userId}`, { token: owner, body: { username: ann.username } }) // prettier-ignore
+    expect(taken.body.code).toBe('USERNAME_EXISTS')
+    await send([{ type: 'person', sourceId: 'u1', name: 'Ann' }])
+    expect(await profileOf(ann.username)).toBe(eve.userId)
+  })
+
   it('is merged by the owner alone, and nobody is who can sign in', async () => {
     const { site, named, eve, merge } = await open(engine)
     const [ann, bob] = [await named('Ann'), await named('Bob')]

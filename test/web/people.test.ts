@@ -156,7 +156,8 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     const wrong = await send(`${at}/merge`, owner, { into: 'nobody' })
     expect([wrong.status, wrong.text.includes('value="nobody"')]).toEqual([404, true])
     expect((await send(`${at}/merge`, owner, { into: 'eve' })).to).toBe('/dashboard/users/eve?done=personMerged')
-    expect((await get(at, owner)).status).toBe(404)
+    const former = await get(at, owner)
+    expect([former.status, former.to], 'the name that they had leads there').toEqual([303, '/dashboard/users/eve'])
   })
 
   it('have tags of the team on their page, which those change who may block', async () => {
