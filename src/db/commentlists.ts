@@ -11,7 +11,7 @@ export interface SiteCommentFilter extends Omit<CommentFilter, 'postId'> {
   isSpam?: boolean | undefined
   /** Whether those on posts of private boards are among them. */
   privatePosts: boolean
-  /** Of the comments of an author only so many of the newest, whatever they are on. */
+  /** Of the comments of an author only so many of the newest that are no less public, whatever they are on. */
   newest?: number
 }
 
@@ -21,14 +21,14 @@ export type SiteComment = Awaited<ReturnType<typeof listSiteComments>>[number]
 function filtered(db: Db, filter: SiteCommentFilter) {
   const { visibility, spam, isSpam, viewer, author, period, post, privatePosts, newest } = filter
   const [only, other] = new Set(visibility)
+  const internal = only !== undefined && other === undefined ? sql.lit(flagOf(only)) : undefined
+  const hidden = isSpam === undefined ? undefined : sql.lit(isSpam ? 1 : 0)
   return within(db.selectFrom('comments'), 'comments.created_at', period)
     .crossJoin('posts')
     .whereRef('posts.postId', '=', 'comments.post_id')
     .$if(only === undefined, (query) => query.where((eb) => eb.lit(false)))
-    .$if(only !== undefined && other === undefined, (query) =>
-      query.where('comments.is_internal', '=', sql.lit(flagOf(only ?? 'public'))),
-    )
-    .$if(isSpam !== undefined, (query) => query.where('comments.is_spam', '=', sql.lit(isSpam ? 1 : 0)))
+    .$if(internal !== undefined, (query) => query.where('comments.is_internal', '=', internal ?? null))
+    .$if(hidden !== undefined, (query) => query.where('comments.is_spam', '=', hidden ?? null))
     .$if(post !== undefined, (query) => query.where('comments.post_id', '=', post ?? ''))
     .$if(author !== undefined, (query) => query.where('comments.author_id', '=', author ?? null))
     .$if(newest !== undefined, (query) =>
@@ -37,6 +37,8 @@ function filtered(db: Db, filter: SiteCommentFilter) {
           .selectFrom('comments as newest')
           .select('newest.id')
           .where('newest.author_id', '=', author ?? null)
+          .$if(internal !== undefined, (some) => some.where('newest.is_internal', '=', internal ?? null))
+          .$if(hidden !== undefined, (some) => some.where('newest.is_spam', '=', hidden ?? null))
           .orderBy('newest.id', 'desc')
           .limit(newest ?? 0),
       ),

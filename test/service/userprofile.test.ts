@@ -69,6 +69,17 @@ describe.each(engines)('the profile of a person on %s', (engine) => {
     expect(JSON.stringify(await profile())).not.toContain('@example.org')
   })
 
+  it('counts comments that everybody sees, however many came after that few see', async () => {
+    const { site, eve, post, said, say, profile } = await makeWorld(engine)
+    const { postId } = await post('Mine', 'open')
+    await say(postId, 'aloud')
+    const later = '2099-01-01T00:00:00.000Z'
+    const rows = Array.from({ length: 1100 }, (_, at) => ({ id: `7fffffff-0000-7000-8000-${String(at).padStart(12, '0')}`, post_id: postId, author_id: eve.userId, body: 'x', is_internal: at % 3 === 0 ? 1 : 0, is_spam: at % 3, created_at: later, updated_at: later })) // prettier-ignore
+    await site.db.insertInto('comments').values(rows).execute()
+    expect(await said()).toEqual(['aloud'])
+    expect(await profile()).toMatchObject({ comments: 1 })
+  })
+
   it('shows others what the person chose', async () => {
     const { eve, team, bob, post, titles, said, say, profile, choose } = await makeWorld(engine)
     const { postId } = await post('Mine', 'open')
