@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from './tables.js'
+import { moveUserTags } from './usertags.js'
 
 /** What a person gets of another. */
 export interface Merged {
@@ -27,6 +28,7 @@ export async function mergeUser(db: Db, { userId, intoId }: { userId: string; in
       and not exists (select 1 from ${sql.table(table)} as own where own."userId" = ${intoId} and own.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)})`.execute(
       db,
     )
+  await moveUserTags(db, userId, intoId)
   for (const [table, column] of SIGNED) await reassign(db, table, column, userId, intoId)
   await keepUsername(db, userId, intoId)
   await sql`update imported_rows set "rowId" = ${intoId} where kind = 'person' and "rowId" = ${userId}`.execute(db)
@@ -37,7 +39,6 @@ export async function mergeUser(db: Db, { userId, intoId }: { userId: string; in
 const KEYED = [
   ['follows', 'postId'],
   ['mentions', 'textId'],
-  ['user_tags', 'tagFolded'],
 ] as const
 
 const SIGNED = [

@@ -3,6 +3,9 @@ import { referringTo } from './references.js'
 import type { Db, Tables } from './tables.js'
 import type { Selectable } from 'kysely'
 
+/** Tags that a person can have. */
+export const MOST_USER_TAGS = 20
+
 type UserTag = Pick<Selectable<Tables['user_tags']>, 'userId' | 'tag' | 'tagFolded'>
 
 /** The tags of some people, by name. */
@@ -34,6 +37,20 @@ export async function addUserTags(
       .onConflict((conflict) => conflict.columns(['userId', 'tagFolded']).doNothing())
       .execute(),
   )
+}
+
+/** Gives a person the tags of another, as many as there is room for beside their own. Hold both users. */
+export async function moveUserTags(db: Db, userId: string, intoId: string): Promise<void> {
+  const own = (await userTagsOf(db, [intoId])).map(({ tagFolded }) => tagFolded)
+  const folded = (await userTagsOf(db, [userId])).map(({ tagFolded }) => tagFolded).filter((key) => !own.includes(key))
+  const fitting = folded.slice(0, Math.max(MOST_USER_TAGS - own.length, 0))
+  if (fitting.length === 0) return
+  await db
+    .updateTable('user_tags')
+    .set({ userId: intoId })
+    .where('userId', '=', userId)
+    .where('tagFolded', 'in', fitting)
+    .execute()
 }
 
 export async function removeUserTags(db: Db, { userId, folded }: { userId: string; folded: readonly string[] }) {

@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { invalidField } from '../core/fields.js'
 import { lockUser } from '../db/users.js'
-import { addUserTags, removeUserTags, userTagsOf } from '../db/usertags.js'
+import { addUserTags, MOST_USER_TAGS, removeUserTags, userTagsOf } from '../db/usertags.js'
 import { change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { User, userNotFound, userShown } from './lib/people.js'
@@ -10,11 +10,9 @@ import { tagKey, tagWord } from './lib/usertagwords.js'
 import { nothingGiven } from './posttags.js'
 import { userOf, who } from './users.js'
 
-/** Tags that a person can have. */
-const MOST_TAGS = 20
 const MOST_CHARACTERS = 50
 
-const tagsField = (description: string) => Type.Optional(listOf({ maxItems: MOST_TAGS, description }))
+const tagsField = (description: string) => Type.Optional(listOf({ maxItems: MOST_USER_TAGS, description }))
 
 /** A tag as it is shown, and in the letters by which it is found. */
 interface Given {
@@ -48,7 +46,7 @@ export const tag = operation({
       const taken = remove.map(tagKey)
       const fresh = given.filter(({ tagFolded }) => !has(tagFolded) && !taken.includes(tagFolded))
       const gone = taken.filter(has)
-      if (before.length + fresh.length - new Set(gone).size > MOST_TAGS) throw tooMany()
+      if (before.length + fresh.length - new Set(gone).size > MOST_USER_TAGS) throw tooMany()
       await addUserTags(tx.db, { userId, tags: fresh, at: tx.now().toISOString() })
       await removeUserTags(tx.db, { userId, folded: gone })
       // Without the tags: what people are called goes with the account
@@ -79,8 +77,8 @@ function notTag(given: string) {
 const tooMany = () =>
   invalidField({
     code: 'TOO_MANY',
-    message: `A user has at most ${MOST_TAGS} tags. Take some away first.`,
+    message: `A user has at most ${MOST_USER_TAGS} tags. Take some away first.`,
     field: 'add',
-    rule: `at most ${MOST_TAGS} tags of a user`,
+    rule: `at most ${MOST_USER_TAGS} tags of a user`,
     value: undefined,
   })

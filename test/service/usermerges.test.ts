@@ -116,6 +116,22 @@ describe.each(engines)('a person whom an import brought without an address, on %
     expect(await profileOf(ann.username)).toBe(eve.userId)
   })
 
+  it('is merged without the tags beyond the most that a person can have', async () => {
+    const { site, owner, named, eve, merge } = await open(engine)
+    const [ann, bob] = [await named('Ann'), await named('Bob')]
+    const tag = (user: string, add: string[]) => site.http(`POST /users/${user}/tag`, { token: owner, body: { add } })
+    const words = (start: string, count: number) => Array.from({ length: count }, (_, at) => `${start}${10 + at}`)
+    await tag(eve.userId, words('own', 18))
+    await tag(ann.userId, ['OWN10', ...words('ann', 5)])
+    await tag(bob.userId, words('bob', 20))
+    const dry = await merge(ann.userId, eve.userId, { headers: { 'feedbackctl-dry-run': '1' } })
+    const { tags } = (await merge(ann.userId, eve.userId)).body.user
+    expect(dry.body.user.tags).toEqual(tags)
+    expect(tags).toEqual([...words('ann', 2), ...words('own', 18)])
+    expect((await merge(bob.userId, eve.userId)).body.user.tags).toEqual(tags)
+    expect(await site.db.selectFrom('user_tags').select('tag').execute()).toHaveLength(20)
+  })
+
   it('is merged by the owner alone, and nobody is who can sign in', async () => {
     const { site, named, eve, merge } = await open(engine)
     const [ann, bob] = [await named('Ann'), await named('Bob')]
