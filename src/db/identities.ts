@@ -21,6 +21,13 @@ export const listIdentities = (db: Db, userId: string): Promise<IdentityRow[]> =
     { identities: [userId] },
   )
 
+/** Which of some people another service or the site itself has recognised. */
+export async function peopleWithIdentity(db: Db, userIds: readonly string[]): Promise<Set<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await db.selectFrom('identities').select('userId').where('userId', 'in', userIds).execute()
+  return new Set(rows.map(({ userId }) => userId))
+}
+
 export const findIdentity = (
   db: Db,
   { provider, subject }: Pick<IdentityRow, 'provider' | 'subject'>,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
 import { miscounts } from '../../src/db/recount.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
@@ -130,6 +131,22 @@ describe.each(engines)('a person whom an import brought without an address, on %
     expect(tags).toEqual([...words('ann', 2), ...words('own', 18)])
     expect((await merge(bob.userId, eve.userId)).body.user.tags).toEqual(tags)
     expect(await site.db.selectFrom('user_tags').select('tag').execute()).toHaveLength(20)
+  })
+
+  it('is nobody whom another service signs in', async () => {
+    const { site, owner, named, eve, merge } = await open(engine)
+    const ann = await named('Ann')
+    const may = async () => {
+      const { body } = await site.http('GET /users?query=imported.invalid', { token: owner })
+      const listed = (body.users as { userId: string; may: string[] }[]).map(({ userId, may: rights }) => [userId, rights.includes('merge')]) // prettier-ignore
+      return { ann: (await site.call(users.show, { user: ann.userId })).user.may.includes('merge'), ...(Object.fromEntries(listed) as object) } // prettier-ignore
+    }
+    const bob = await named('Bob')
+    expect(await may()).toEqual({ ann: true, [ann.userId]: true, [bob.userId]: true })
+    await site.db.insertInto('identities').values({ identityId: newId(), userId: ann.userId, provider: 'x', subject: 'the-subject', email: null, createdAt: AT(4), usedAt: null }).execute() // prettier-ignore
+    expect(await may()).toEqual({ ann: false, [ann.userId]: false, [bob.userId]: true })
+    expect((await merge(ann.userId, eve.userId)).body.code).toBe('MERGE_REFUSED')
+    expect((await merge(bob.userId, ann.userId)).status).toBe(200)
   })
 
   it('is merged by the owner alone, and nobody is who can sign in', async () => {

@@ -18,7 +18,7 @@ import type { CachedContext, Context } from './context.js'
 import { nullable, oneLine, oneOf } from './schemas.js'
 import { personOf } from './sessions.js'
 import { sessionToken } from './tokens.js'
-import { userPolicy } from './userpolicy.js'
+import { recognised, userPolicy } from './userpolicy.js'
 
 /** The signed-in person, with a session token: the response of setup, signup and login. */
 export const AuthUser = Type.Object({
@@ -208,6 +208,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
   const byName = roles.toSorted((one, other) => (one.name < other.name ? -1 : 1))
   const seen = await lastSeen(db, rows.map((row) => row.userId)) // prettier-ignore
   const tags = seesUserTags(actor) ? await userTagsOf(db, rows.map((row) => row.userId)) : [] // prettier-ignore
+  const linked = await recognised(db, rows)
   const held = actor.isOwner ? undefined : await permissionsOfRoles(db, assignedIds(roles))
   return rows.map(({ userId, name, email, username, avatar, notes, createdAt, ...row }) => {
     const own = byName.filter((role) => role.user_id === userId)
@@ -234,7 +235,7 @@ export async function usersShown(ctx: Shower, rows: UserRow[]): Promise<Type.Sta
         isSystem: role.isSystem === 1,
         user_role_id: role.id,
       })),
-      may: userPolicy.may(actor, { ...row, userId, email, permissions }),
+      may: userPolicy.may(actor, { ...row, userId, email, permissions, hasIdentity: linked.has(userId) }),
       ...languageOf(row),
     }
   })

@@ -1,14 +1,16 @@
 import { AppError } from '../../core/errors.js'
-import { isPlaceholder } from '../../core/placeholders.js'
+import { isPlaceholder, lacksAddress } from '../../core/placeholders.js'
 import { PERMISSIONS } from '../../core/permissions.js'
+import { peopleWithIdentity } from '../../db/identities.js'
 import { permissionsOfRoles } from '../../db/roles.js'
 import type { Db, UserRow } from '../../db/tables.js'
 import { rolesOf } from '../../db/users.js'
 import { can, refusedBy, type Actor } from './access.js'
 import { needs, policy } from './policies.js'
 
-/** Without an address it cannot be merged. */
-type Account = Pick<UserRow, 'userId' | 'isOwner'> & Partial<Pick<UserRow, 'email' | 'password'>>
+/** Without what `isPlaceholder` looks at, it cannot be merged. */
+type Account = Pick<UserRow, 'userId' | 'isOwner'> &
+  Partial<Pick<UserRow, 'email' | 'password'>> & { hasIdentity?: boolean }
 
 /** An account with what its roles permit, also those that wait for a second factor. System roles, which everybody has, do not count. */
 export type Holder = Account & { permissions: readonly string[] }
@@ -73,8 +75,15 @@ export const accountPolicy = policy({
 /** The same account with its permissions. */
 export async function holderOf<Row extends Account>(db: Db, row: Row): Promise<Row & Holder> {
   const [permissions = []] = await permissionsOf(db, [row.userId])
-  return { ...row, permissions }
+  return { ...row, permissions, hasIdentity: (await recognised(db, [row])).has(row.userId) }
 }
+
+/** Those with an identity, among the few for whom it counts. */
+export const recognised = (db: Db, rows: readonly Account[]): Promise<Set<string>> =>
+  peopleWithIdentity(
+    db,
+    rows.filter(lacksAddress).map(({ userId }) => userId),
+  )
 
 /** What their roles permit, for each of these people. */
 export async function permissionsOf(db: Db, userIds: readonly string[]): Promise<string[][]> {
