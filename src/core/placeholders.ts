@@ -1,3 +1,5 @@
+import { AppError } from './errors.js'
+
 /** Domain of the addresses of people whose own an import does not know. Nobody has an address there (RFC 2606). */
 export const NO_ADDRESS = 'imported.invalid'
 
@@ -16,3 +18,9 @@ export const lacksAddress = ({ email, password }: Account): boolean =>
  */
 export const isPlaceholder = ({ hasIdentity = true, ...account }: Account & { hasIdentity?: boolean }): boolean =>
   lacksAddress(account) && !hasIdentity
+
+/** Refuses an address that would make somebody look like one of them. */
+export function assertNoPlaceholder(email: string): void {
+  if (email.endsWith(`@${NO_ADDRESS}`))
+    throw new AppError('INVALID_EMAIL_DOMAIN', `${NO_ADDRESS} is for people without an address. Use another address.`)
+}

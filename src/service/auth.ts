@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { assertNoPlaceholder } from '../core/placeholders.js'
 import { acceptInvitation } from '../db/invitations.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
@@ -87,6 +88,7 @@ export const signup = operation({
   output: Type.Object({ user: AuthUser }),
   async run(ctx, { email, password, name, language }) {
     const address = assertEmail(email)
+    assertNoPlaceholder(address)
     await assertAddressAllowed(ctx.db, address)
     assertNewPassword(password)
     const { allowSignup } = await readSettings(ctx.db)

@@ -2,6 +2,7 @@ import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { LENGTHS } from '../core/lengths.js'
+import { assertNoPlaceholder } from '../core/placeholders.js'
 import { lock } from '../db/counters.js'
 import { acceptInvitation } from '../db/invitations.js'
 import type { UserRow } from '../db/tables.js'
@@ -174,6 +175,7 @@ export const update = operation({
     if (input.password !== undefined || input.email !== undefined) assertNoKey(ctx.actor)
     const email = input.email === undefined ? subject.email : assertEmail(input.email)
     const moves = email !== subject.email
+    if (moves) assertNoPlaceholder(email)
     if (moves) await assertAddressAllowed(ctx.db, email)
     const password = input.password === undefined ? undefined : await hashNewPassword(ctx, input.password)
     return change(ctx, async ({ db, record }) => {

@@ -149,6 +149,22 @@ describe.each(engines)('a person whom an import brought without an address, on %
     expect((await merge(bob.userId, ann.userId)).status).toBe(200)
   })
 
+  it('has the address of nobody else', async () => {
+    const { site, owner, send, named, eve } = await open(engine)
+    const email = 'somebody@Imported.invalid'
+    const refused = [400, 'INVALID_EMAIL_DOMAIN']
+    const signUp = await site.http('POST /auth/signup', { body: { email, password: 'a long password' } })
+    expect([signUp.status, signUp.body.code]).toEqual(refused)
+    const change = (user: string, body: object) => site.http(`PATCH /users/${user}`, { token: owner, body })
+    const moved = await change(eve.userId, { email })
+    expect([moved.status, moved.body.code]).toEqual(refused)
+    const ann = await named('Ann')
+    expect((await change(ann.userId, { email: ann.email, name: 'Ann B.' })).status).toBe(200)
+    expect((await site.call(users.create, { email, invite: false })).user.may).toContain('merge')
+    expect((await send([{ type: 'person', sourceId: 'u9', name: 'Late' }])).status).toBe(200)
+    expect((await named('Late')).email).toMatch(/@imported\.invalid$/)
+  })
+
   it('is merged by the owner alone, and nobody is who can sign in', async () => {
     const { site, named, eve, merge } = await open(engine)
     const [ann, bob] = [await named('Ann'), await named('Bob')]
