@@ -6,9 +6,10 @@ import { PLACES } from '../../../core/contexts.js'
 import { AppError } from '../../../core/errors.js'
 import { quoted } from '../../../core/text.js'
 import type { Key } from '../../../core/settings.js'
-import type { Context, Origin } from '../../../core/sources.js'
+import type { Context } from '../../../core/sources.js'
 import { withPrompts } from '../prompts/prompts.js'
 import { canPrompt, whyNoPrompts, type Terminal } from '../terminal/terminal.js'
+import { databaseKey, fileKey, serverKey } from './places.js'
 import type { Cli } from './session.js'
 
 interface Flags {
@@ -29,7 +30,7 @@ export async function guardProtected(cli: Cli, command: Command, names: readonly
   const flags = command.optsWithGlobals<Flags>()
   if (flags.dryRun === true || !changes(command, names, flags)) return
   const config = await cli.reload({ lenient: true, newFile: true })
-  await assertConfirmed(cli.terminal, flags, siteOf(config))
+  await assertConfirmed(cli.terminal, flags, siteOf(config, cli.terminal.env))
 }
 
 function changes(command: Command, names: readonly string[], { fix }: Flags): boolean {
@@ -47,29 +48,43 @@ interface Site {
 }
 
 /** The context of a command, or a protected one that means the same server or database. */
-function siteOf(config: Config): Site {
+function siteOf(config: Config, env: Terminal['env']): Site {
   const chosen = config.get('context')
   const used = chosen === undefined ? undefined : config.contexts.get(chosen)
   if (used?.isProtected) return { name: chosen, isProtected: true }
-  const same = [...config.contexts].find(([, context]) => context.isProtected && isSite(config, context))
+  const keys = keysOf(placesOf(config), env)
+  const same = [...config.contexts].find(([, each]) => each.isProtected && isAt(keys, each, env))
   return { name: same?.[0] ?? chosen, isProtected: same !== undefined }
 }
 
-/** A site has a server, or else a database, which may be that of a folder. */
-function isSite(config: Config, { settings, file }: Context): boolean {
-  const folder = path.dirname(file)
-  const key = PLACES.find((each) => settings.has(each))
-  const held = key && settings.get(key)
-  if (!key || !held) return false
-  const isLocal = config.get('server') === undefined
-  if (key === 'server') return !isLocal && serverOf(held) === serverOf({ value: config.get('server') ?? '' })
-  if (!isLocal) return false
-  if (key === 'data.dir') return path.resolve(folder, held.value) === config.get(key)
-  return absoluteUrl(held.value, folder) === config.get(key)
+/** Where a site is: a server, or else a database, and the folder of the secret and the files beside it. */
+interface Places {
+  server?: string | undefined
+  folder?: string | undefined
+  database?: string | undefined
 }
 
-const serverOf = ({ value }: Pick<Origin, 'value'>): string =>
-  (URL.canParse(value) ? new URL(value).href : value).replace(/\/+$/, '').replace(/\/api\/v1$/, '')
+const placesOf = (config: Config): Places => ({
+  server: config.get('server'),
+  folder: config.get('data.dir'),
+  database: config.get('database.url'),
+})
+
+function isAt(keys: ReadonlySet<string>, { settings, file }: Context, env: Terminal['env']): boolean {
+  const base = path.dirname(file)
+  const held = (key: Key) => settings.get(key)?.value || undefined
+  const [dir, url] = [held('data.dir'), held('database.url')]
+  const folder = dir && path.resolve(base, dir)
+  const database = url ? absoluteUrl(url, base) : folder && databaseIn(folder)
+  return [...keysOf({ server: held('server'), folder, database }, env)].some((key) => keys.has(key))
+}
+
+const databaseIn = (folder: string): string => `sqlite:${path.join(folder, 'feedback.db')}`
+
+function keysOf({ server, folder, database }: Places, env: Terminal['env']): Set<string> {
+  if (server !== undefined) return new Set([serverKey(server)])
+  return new Set([...(folder ? [fileKey(folder)] : []), ...(database ? [databaseKey(database, env)] : [])])
+}
 
 /** Throws unless the name of a protected site was given or is typed. --yes does not stand for it. */
 export async function assertConfirmed(terminal: Terminal, flags: Flags, { name, isProtected }: Site): Promise<void> {
