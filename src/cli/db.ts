@@ -4,8 +4,9 @@ import { redactedUrl } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
+import { setTarget } from './lib/connection/target.js'
 import { explain } from './lib/flags/helptext.js'
-import { PLACE, placeOf } from './lib/flags/place.js'
+import { addressOf, PLACE, placeOf } from './lib/flags/place.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
@@ -27,7 +28,9 @@ const columns: Column<Balance>[] = [
 ]
 
 export function register(group: Command, cli: Cli): void {
-  explain(withFields(group.command('copy'), BALANCE), {
+  const copy = group.command('copy')
+  setTarget(copy, async (terminal, { args: [, to = ''] }) => ({ database: await addressOf(terminal, to, 'TO') }))
+  explain(withFields(copy, BALANCE), {
     local: true,
     examples: [
       'db copy sqlite:feedback.db postgres://USER@HOST/feedback --verify',

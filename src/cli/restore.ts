@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Restored } from '../backup/restore.js'
 import { listed } from '../core/text.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
+import { databaseIn, setTarget } from './lib/connection/target.js'
 import { explain } from './lib/flags/helptext.js'
 import { print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
@@ -48,6 +49,12 @@ function planOf({ file, served, kept, createdAt, tables, secret, config }: Resto
 }
 
 export function register(command: Command, cli: Cli): void {
+  setTarget(command, async () => {
+    const { into } = command.opts<{ into?: string }>()
+    if (into === undefined) return undefined
+    const folder = path.resolve(into)
+    return { folder, database: databaseIn(folder) }
+  })
   explain(withFields(command, RESTORED), {
     local: true,
     examples: ['restore site.backup --dry-run', 'restore site.backup', 'restore site.backup --into /srv/feedback'],

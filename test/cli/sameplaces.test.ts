@@ -118,3 +118,39 @@ describe('a protected server', () => {
     expect(await asks(machine, `boards create Ideas --server ${given}`)).toBe(false)
   })
 })
+
+describe('a command that names the site it changes', () => {
+  it('db copy asks for the name of TO, and not of the configured site', async () => {
+    const machine = await protecting('data.dir = "../../site"')
+    const { folder, run } = machine
+    expect((await run('boards create Ideas --data-dir from')).code).toBe(0)
+    expect((await run('boards create Ideas --context prod --confirm prod')).code).toBe(0)
+    symlinkSync('site', path.join(folder, 'link'))
+    writeFileSync(path.join(folder, 'to.toml'), 'data.dir = "link"\n', { mode: 0o600 })
+    for (const to of ['site', 'link', 'sqlite:site/feedback.db', 'env:TO', 'to.toml'])
+      expect([to, await asks(machine, `db copy from ${to}`, { TO: 'sqlite:link/feedback.db' })]).toEqual([to, true])
+    expect(await asks(machine, 'db copy from sqlite:site/feedback.db --context prod')).toBe(true)
+    const wrong = await run('db copy site sqlite:to1.db --context prod --confirm prod')
+    expect([wrong.code, wrong.stderr]).toEqual([5, expect.stringContaining('a site without a name')])
+    expect(await run('db copy site sqlite:to1.db --context prod')).toMatchObject({ code: 0 })
+    expect(await run('db copy site sqlite:to2.db --data-dir site')).toMatchObject({ code: 0 })
+    expect(await run('db copy site nothing')).toMatchObject({ code: 2, stderr: expect.stringContaining('TO is sqlite:PATH') }) // prettier-ignore
+  })
+
+  it('restore --into asks for the name of that folder, and not of the configured site', async () => {
+    const machine = await protecting('data.dir = "../../site"')
+    const { run } = machine
+    expect((await run('boards create Ideas --data-dir from')).code).toBe(0)
+    expect((await run('backup create saved.backup --data-dir from')).code).toBe(0)
+    symlinkSync('.', path.join(machine.folder, 'link'))
+    const refused = await run('restore saved.backup --into link/site --yes --json')
+    expect([refused.code, JSON.parse(refused.stderr)]).toEqual([
+      5,
+      expect.objectContaining({ fix: 'feedbackctl restore saved.backup --into link/site --yes --json --confirm prod' }),
+    ])
+    expect((await run('restore saved.backup --into link/site --confirm prod')).code).toBe(0)
+    expect((await run('restore saved.backup --yes --data-dir site')).code).toBe(5)
+    expect((await run('restore saved.backup --into new --data-dir site')).code).toBe(0)
+    expect((await run('restore saved.backup --into newer --context prod')).code).toBe(0)
+  })
+})

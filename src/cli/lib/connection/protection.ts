@@ -11,6 +11,7 @@ import { withPrompts } from '../prompts/prompts.js'
 import { canPrompt, whyNoPrompts, type Terminal } from '../terminal/terminal.js'
 import { databaseKey, fileKey, serverKey } from './places.js'
 import type { Cli } from './session.js'
+import { databaseIn, targetOf, type Places } from './target.js'
 
 interface Flags {
   dryRun?: boolean
@@ -23,14 +24,16 @@ interface Flags {
 const NO_SITE = ['config', 'context', 'alias', 'service']
 
 /**
- * Asks for the name of a protected site before a command changes it, however the site was chosen. Every command that
- * changes something has --dry-run.
+ * Asks for the name of a protected site before a command changes it, however the site was chosen: the one that the
+ * words of the command name, or else the configured one. Every command that changes something has --dry-run.
  */
 export async function guardProtected(cli: Cli, command: Command, names: readonly string[]): Promise<void> {
   const flags = command.optsWithGlobals<Flags>()
   if (flags.dryRun === true || !changes(command, names, flags)) return
   const config = await cli.reload({ lenient: true, newFile: true })
-  await assertConfirmed(cli.terminal, flags, siteOf(config, cli.terminal.env))
+  const { env } = cli.terminal
+  const target = await targetOf(cli.terminal, command)
+  await assertConfirmed(cli.terminal, flags, target ? siteAt(config, target, env) : siteOf(config, env))
 }
 
 function changes(command: Command, names: readonly string[], { fix }: Flags): boolean {
@@ -52,16 +55,16 @@ function siteOf(config: Config, env: Terminal['env']): Site {
   const chosen = config.get('context')
   const used = chosen === undefined ? undefined : config.contexts.get(chosen)
   if (used?.isProtected) return { name: chosen, isProtected: true }
-  const keys = keysOf(placesOf(config), env)
-  const same = [...config.contexts].find(([, each]) => each.isProtected && isAt(keys, each, env))
-  return { name: same?.[0] ?? chosen, isProtected: same !== undefined }
+  const there = siteAt(config, placesOf(config), env)
+  return there.isProtected ? there : { name: chosen, isProtected: false }
 }
 
-/** Where a site is: a server, or else a database, and the folder of the secret and the files beside it. */
-interface Places {
-  server?: string | undefined
-  folder?: string | undefined
-  database?: string | undefined
+/** The context that means a place, a protected one before others. */
+function siteAt({ contexts }: Config, places: Places, env: Terminal['env']): Site {
+  const keys = keysOf(places, env)
+  const same = [...contexts].filter(([, each]) => isAt(keys, each, env))
+  const [name, context] = same.find(([, { isProtected }]) => isProtected) ?? same[0] ?? []
+  return { name, isProtected: context?.isProtected === true }
 }
 
 const placesOf = (config: Config): Places => ({
@@ -78,8 +81,6 @@ function isAt(keys: ReadonlySet<string>, { settings, file }: Context, env: Termi
   const database = url ? absoluteUrl(url, base) : folder && databaseIn(folder)
   return [...keysOf({ server: held('server'), folder, database }, env)].some((key) => keys.has(key))
 }
-
-const databaseIn = (folder: string): string => `sqlite:${path.join(folder, 'feedback.db')}`
 
 function keysOf({ server, folder, database }: Places, env: Terminal['env']): Set<string> {
   if (server !== undefined) return new Set([serverKey(server)])

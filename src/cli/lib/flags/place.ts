@@ -8,11 +8,21 @@ import { tell, type Terminal } from '../terminal/terminal.js'
 export const PLACE =
   'sqlite:PATH, postgres://USER@HOST/DATABASE, env:NAME, a data folder or a configuration file (.toml)'
 
+/** Like `addressOf`. Warns of a password in the argument, which other users of the machine can see. */
+export async function placeOf(terminal: Terminal, argument: string, name: 'FROM' | 'TO'): Promise<string> {
+  const place = await addressOf(terminal, argument, name)
+  if (isAddress(argument) && !argument.startsWith('env:') && hasPassword(place))
+    tell(terminal, `Warning: the password in ${name} is visible to all users of this machine in the process list. Put the address into a variable, and write ${name} as env:NAME.`) // prettier-ignore
+  return place
+}
+
+const isAddress = (argument: string): boolean => /^[a-z]+:/i.test(argument)
+
 /**
  * The address of a database that an argument names: itself, or as an environment variable (`env:NAME`), a configuration
- * file or a data folder has it. Warns of a password in the argument, which other users of the machine can see.
+ * file or a data folder has it.
  */
-export async function placeOf(terminal: Terminal, argument: string, name: 'FROM' | 'TO'): Promise<string> {
+export async function addressOf(terminal: Terminal, argument: string, name: 'FROM' | 'TO'): Promise<string> {
   const { cwd, env } = terminal
   const [, variable] = /^env:(.*)$/s.exec(argument) ?? []
   if (variable !== undefined) {
@@ -20,14 +30,10 @@ export async function placeOf(terminal: Terminal, argument: string, name: 'FROM'
     if (!value) throw new AppError('USAGE', `${name} is ${JSON.stringify(argument)}, but that variable is not set.`)
     return checked(value, cwd, `The value of ${variable}`)
   }
-  const url = /^[a-z]+:/i.test(argument) ? undefined : await configured(argument, terminal)
-  if (url !== undefined) return url
-  if (!/^[a-z]+:/i.test(argument))
-    throw new AppError('USAGE', `There is no folder or configuration file ${JSON.stringify(argument)}. ${name} is ${PLACE}.`) // prettier-ignore
-  const place = checked(argument, cwd, name)
-  if (hasPassword(place))
-    tell(terminal, `Warning: the password in ${name} is visible to all users of this machine in the process list. Put the address into a variable, and write ${name} as env:NAME.`) // prettier-ignore
-  return place
+  if (isAddress(argument)) return checked(argument, cwd, name)
+  const url = await configured(argument, terminal)
+  if (url === undefined) throw new AppError('USAGE', `There is no folder or configuration file ${JSON.stringify(argument)}. ${name} is ${PLACE}.`) // prettier-ignore
+  return url
 }
 
 function checked(url: string, cwd: string, what: string): string {
