@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.js'
 import { settings } from '../core/settings.js'
 import { quoted } from '../core/text.js'
 import { FIELDS, naming, one, readable, rowOf, type Row } from './contextrows.js'
-import { saveToken } from './lib/connection/credentials.js'
+import { savedToken, saveToken } from './lib/connection/credentials.js'
 import { assertConfirmed } from './lib/connection/protection.js'
 import type { Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
@@ -66,6 +66,7 @@ function registerAdd(group: Command, cli: Cli): void {
       const config = await readable(cli)
       assertFree(config, name)
       const token = flags.tokenFile === undefined ? undefined : await tokenOf(cli, flags)
+      if (token !== undefined && place.server !== undefined) savedToken(config, place.server) // throws before anything changes
       const file = ownFile(config)
       end(prepareContext(file, name, { ...place, ...(flags.protect && { [PROTECTED]: true }) }), flags)
       const row: Row = { name, current: flags.use === true, server: place.server ?? null, dataDir: place['data.dir'] ?? null, protected: flags.protect === true, signedIn: token !== undefined, file } // prettier-ignore

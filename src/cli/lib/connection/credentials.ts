@@ -1,33 +1,65 @@
-import { readFileSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../../../config.js'
+import { AppError } from '../../../core/errors.js'
+import { whyNotRead } from '../../../core/filecauses.js'
 import { replaceFile } from '../settings/configfile.js'
+import { serverKey } from './places.js'
 
 const fileOf = (config: Config): string => path.join(config.directory, 'tokens.json')
 
 /** The token that `login` saved for a server. */
-export const savedToken = (config: Config, server: string): string | undefined => read(config)[keyOf(server)]
+export const savedToken = (config: Config, server: string): string | undefined => read(config).get(serverKey(server))
 
 /** Saves a token for later commands, readable by its owner only, and returns the file. */
 export function saveToken(config: Config, server: string, token: string): string {
-  const file = fileOf(config)
-  replaceFile(file, `${JSON.stringify({ ...read(config), [keyOf(server)]: token }, null, 2)}\n`)
-  return file
+  write(config, read(config).set(serverKey(server), token))
+  return fileOf(config)
 }
 
 /** Forgets the token of a server. */
 export function removeToken(config: Config, server: string): void {
-  const { [keyOf(server)]: _, ...others } = read(config)
-  replaceFile(fileOf(config), `${JSON.stringify(others, null, 2)}\n`)
+  const tokens = read(config)
+  tokens.delete(serverKey(server))
+  write(config, tokens)
 }
 
-const keyOf = (server: string): string => server.replace(/\/+$/, '')
+const write = (config: Config, tokens: ReadonlyMap<string, string>): void =>
+  replaceFile(fileOf(config), `${JSON.stringify(Object.fromEntries(tokens), null, 2)}\n`)
 
-function read(config: Config): Record<string, string> {
+/** All tokens. What cannot be read is an error: it would be replaced, and the tokens of all other servers lost. */
+function read(config: Config): Map<string, string> {
+  const file = fileOf(config)
+  const tokens = parsed(textOf(file))
+  if (!tokens) throw unreadable(file, 'its text is not what "feedbackctl login" writes')
+  // People may have written another spelling of the address
+  return new Map(Object.entries(tokens).map(([server, token]) => [serverKey(server), token]))
+}
+
+function textOf(file: string): string {
   try {
-    // Only this module writes the file.
-    return JSON.parse(readFileSync(fileOf(config), 'utf8')) as Record<string, string>
-  } catch {
-    return {}
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (!lstatSync(file, { throwIfNoEntry: false })) return '{}'
+    throw unreadable(file, whyNotRead(error))
   }
 }
+
+function parsed(text: string): Record<string, string> | undefined {
+  try {
+    const found: unknown = JSON.parse(text)
+    const isTable = typeof found === 'object' && found !== null && !Array.isArray(found)
+    return isTable && Object.values(found).every((each) => typeof each === 'string')
+      ? (found as Record<string, string>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const unreadable = (file: string, why: string): AppError =>
+  new AppError(
+    'CONFIG_INVALID',
+    `Cannot read the saved tokens in ${file}: ${why}. Nothing was changed. Correct the file, or move it away and sign in again.`,
+    { place: file },
+  )
