@@ -183,6 +183,7 @@ async function minifyAssets() {
     entryPoints: [
       'src/web/assets/dashboard.css',
       'src/web/assets/dashboard.js',
+      'src/web/assets/editor.js',
       'src/web/assets/mentions.js',
       'src/web/assets/forms.js',
       'src/web/assets/images.js',

@@ -151,3 +151,11 @@ function loadHelp(target) {
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
+
+// The buttons above a text. The first one that is pressed can be there before what it does.
+document.addEventListener('click', ({ target }) => {
+  const button = target instanceof Element ? target.closest('.bar button') : null
+  const bar = button?.closest('.bar')
+  if (!(bar instanceof HTMLElement)) return
+  import(bar.dataset.script ?? '').then(({ press }) => press(button)).catch(() => tell(main?.dataset.unreachable))
+})

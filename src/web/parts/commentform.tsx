@@ -1,7 +1,8 @@
 import * as comments from '../../service/comments.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
-import { Check, Field, Form, Hidden, Submit } from './form.js'
+import { Check, Form, Hidden, Submit } from './form.js'
+import { MarkdownField } from './markdownfield.js'
 import { mentionsIn } from './mentions.js'
 import { Icon } from './icon.js'
 import { ImageField } from './imagefield.js'
@@ -38,13 +39,12 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
     <Form view={view} to={path} class="comment-form" takesFiles>
       <Hidden name="parent_id" value={parent} />
       <Refused view={view} of={comments.create} />
-      <Field
+      <MarkdownField
         view={mine}
         of={comments.create}
         name="body"
         id={`field-body${suffix}`}
         label={t(kind === 'note' ? 'comment.writeNote' : parent === undefined ? 'comment.write' : 'comment.writeReply')}
-        hint={t('form.markdown')}
         rows={parent === undefined && kind === undefined ? 4 : 3}
         required
         autofocus={autofocus && !view.form.error}

@@ -10,6 +10,7 @@ import { TellNobody } from './audience.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
 import { ImageField } from './imagefield.js'
+import { MarkdownField } from './markdownfield.js'
 import { mentionsIn } from './mentions.js'
 import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
@@ -94,12 +95,11 @@ export function PostForm({
           </div>
         </section>
       ) : null}
-      <Field
+      <MarkdownField
         view={view}
         of={of}
         name="contentMarkdown"
         label={t('post.text')}
-        hint={t('form.markdown')}
         rows={8}
         value={values.contentMarkdown}
         data={mentionsIn(view, slug === undefined ? '/posts/people' : links.people(slug))}

@@ -6,9 +6,10 @@ import { cameFrom, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
-import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Check, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { named } from '../parts/namefield.js'
 import { Quote } from '../parts/quote.js'
+import { MarkdownField } from '../parts/markdownfield.js'
 import { mentionsIn } from '../parts/mentions.js'
 import { ImageField } from '../parts/imagefield.js'
 import { Refused } from '../parts/refused.js'
@@ -84,12 +85,11 @@ export const editComment = page({
         <Refused view={view} of={service.update} />
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="if_updated_at" value={versionOf(view, view.form.values.if_updated_at, comment.updated_at)} />
-        <Field
+        <MarkdownField
           view={view}
           of={service.create}
           name="body"
           label={view.t('comment.write')}
-          hint={view.t('form.markdown')}
           rows={6}
           required
           value={unescaped(comment.body)}

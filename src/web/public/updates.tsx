@@ -4,8 +4,9 @@ import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect } from '../kit/page.js'
 import { TellNobody, WillTell } from '../parts/audience.js'
-import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'
+import { MarkdownField } from '../parts/markdownfield.js'
 import { mentionsIn } from '../parts/mentions.js'
 import { ImageField } from '../parts/imagefield.js'
 import { Refused } from '../parts/refused.js'
@@ -36,7 +37,7 @@ export const postUpdate = page({
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="ifUpdatedAt" value={versionOf(view, view.form.values.ifUpdatedAt, post.updatedAt)} />
         <RoadmapField view={view} roadmaps={stages} value={post.roadmap?.url} />
-        <Field
+        <MarkdownField
           view={view}
           of={service.update}
           name="message"

@@ -1,0 +1,194 @@
+import type { Locator, Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import * as posts from '../../src/service/posts.js'
+import { violationsOf } from '../support/axe.js'
+import { NARROW, serveSite, visit, type ServedSite } from '../support/browser.js'
+import { PNG } from '../support/images.js'
+import { OWNER } from '../support/site.js'
+
+async function signIn(page: Page, { url }: ServedSite, to: string): Promise<void> {
+  await page.goto(`${url}/login?redirect=${encodeURIComponent(to)}`)
+  await page.fill('#field-email', OWNER.email)
+  await page.fill('#field-password', OWNER.password)
+  await page.click('main form button[type=submit]')
+  await page.waitForURL(`${url}${to}`)
+}
+
+/** Fills a field. Bars stand around what is selected, and one bar where the cursor is. */
+async function type(field: Locator, marked: string): Promise<void> {
+  const [before = '', inside = '', after] = marked.split('|')
+  await field.fill(marked.replaceAll('|', ''))
+  const [from, to] = [before.length, before.length + (after === undefined ? 0 : inside.length)]
+  await field.evaluate((area, place) => (area as HTMLTextAreaElement).setSelectionRange(...place), [from, to] as const)
+}
+
+/** What is in a field, with bars as `type` takes them. */
+const typed = (field: Locator): Promise<string> =>
+  field.evaluate((area) => {
+    const { value, selectionStart: from, selectionEnd: to } = area as HTMLTextAreaElement
+    const bar = from === to ? '' : '|'
+    return `${value.slice(0, from)}${bar}${value.slice(from, to)}|${value.slice(to)}`
+  })
+
+const barOf = (field: Locator): Locator => field.locator('xpath=preceding-sibling::*[@role="toolbar"]')
+
+async function openPost(): Promise<{ site: ServedSite; path: string }> {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Dark mode', contentMarkdown: 'Please.' })
+  return { site, path: `/posts/${post.slug}` }
+}
+
+const BUTTONS: [button: string, before: string, after: string][] = [
+  ['bold', 'so |very| dark', 'so **|very|** dark'],
+  ['bold', 'so **|very|** dark', 'so |very| dark'],
+  ['bold', '|**very**| dark', '|very| dark'],
+  ['bold', 'so |very |dark', 'so **|very|** dark'],
+  ['bold', 'so |', 'so **|**'],
+  ['bold', 'so **|**', 'so |'],
+  ['bold', '***|very|***', '*|very|*'],
+  ['bold', '|- one\n- two\n\nthree|', '|- **one**\n- **two**\n\n**three**|'],
+  ['bold', '|- **one**\n- **two**|', '|- one\n- two|'],
+  ['italic', 'so **|very|** dark', 'so ***|very|*** dark'],
+  ['italic', 'so ***|very|*** dark', 'so **|very|** dark'],
+  ['italic', 'خلفية |داكنة|', 'خلفية *|داكنة|*'],
+  ['code', 'run |npm| now', 'run `|npm|` now'],
+  ['code', 'so\n|a ``` b\nc|', 'so\n````\na ``` b\nc\n````|'],
+  ['link', 'see |here|', 'see [here](|https://|)'],
+  ['link', 'see |https://example.org/a|', 'see [|](https://example.org/a)'],
+  ['link', 'see |', 'see [|](https://)'],
+  ['list', 'on|e', '- on|e'],
+  ['list', '- on|e', 'on|e'],
+  ['list', 'a\n|one\n\ntwo\n|b', 'a\n|- one\n\n- two|\nb'],
+  ['list', '|', '- |'],
+  ['quote', 'a\nso| it is', 'a\n> so| it is'],
+  ['quote', '|> a\n> b|', '|a\nb|'],
+]
+
+it('buttons write the marks of Markdown and take them away, and each is one step to undo', async () => {
+  const { site, path } = await openPost()
+  const { page } = await visit()
+  await signIn(page, site, path)
+  const field = page.locator('#field-body')
+  const found: typeof BUTTONS = []
+  for (const [name, before] of BUTTONS) {
+    await type(field, before)
+    await barOf(field).locator(`[data-md=${name}]`).click()
+    await expect.poll(() => typed(field)).not.toBe(before)
+    found.push([name, before, await typed(field)])
+    await page.keyboard.press('Control+Z')
+    expect(await field.inputValue(), `${name} of ${before} is undone`).toBe(before.replaceAll('|', ''))
+  }
+  expect(found).toEqual(BUTTONS)
+})
+
+const ENTERS: [before: string, after: string][] = [
+  ['- one|', '- one\n- |'],
+  ['- one\n- |', '- one\n|'],
+  ['* on|e', '* on\n* |e'],
+  ['  9) nine|', '  9) nine\n  10) |'],
+  ['- [x] done|', '- [x] done\n- [ ] |'],
+  ['> said|', '> said\n> |'],
+  ['> said\n> |', '> said\n|'],
+  ['> - said|', '> - said\n> - |'],
+  ['no list|', 'no list\n|'],
+  ['**bold**|', '**bold**\n|'],
+  ['|- one', '\n|- one'],
+  ['- |one|', '- \n|'],
+]
+
+it('keys do the same, a list goes on with Enter, and ends where an item is empty', async () => {
+  const { site } = await openPost()
+  const { page } = await visit()
+  await signIn(page, site, '/posts/new')
+  const field = page.locator('#field-contentMarkdown')
+  const loaded = page.waitForResponse(/\/editor\./)
+  await field.focus()
+  await loaded
+  for (const [key, made] of [
+    ['b', '**|dark|**'],
+    ['i', '*|dark|*'],
+    ['k', '[dark](|https://|)'],
+  ] as const) {
+    await type(field, '|dark|')
+    await expect.poll(() => field.press(`Control+${key}`).then(() => typed(field))).toBe(made)
+  }
+  const found: typeof ENTERS = []
+  for (const [before] of ENTERS) {
+    await type(field, before)
+    await field.press('Enter')
+    found.push([before, await typed(field)])
+    await page.keyboard.press('Control+Z')
+    expect(await field.inputValue()).toBe(before.replaceAll('|', ''))
+  }
+  expect(found).toEqual(ENTERS)
+  await type(field, '- one|')
+  await field.press('Shift+Enter')
+  expect(await typed(field)).toBe('- one\n|')
+})
+
+it('the buttons are one stop for the tab key, in the order of the language', async () => {
+  const { site } = await openPost()
+  for (const [locale, forward, back] of [
+    ['en', 'ArrowRight', 'ArrowLeft'],
+    ['ar', 'ArrowLeft', 'ArrowRight'],
+  ] as const) {
+    const { page } = await visit({ locale, viewport: NARROW })
+    await signIn(page, site, '/posts/new')
+    const field = page.locator('#field-contentMarkdown')
+    const focused = () => page.evaluate(() => (document.activeElement as HTMLElement).dataset.md ?? document.activeElement?.id) // prettier-ignore
+    const loaded = page.waitForResponse(/\/editor\./)
+    await field.focus()
+    await loaded
+    const steps = async (keys: string[]) => {
+      const seen: (string | undefined)[] = []
+      for (const key of keys) {
+        await page.keyboard.press(key)
+        seen.push(await focused())
+      }
+      return seen
+    }
+    await expect
+      .poll(() => field.focus().then(() => steps(['Shift+Tab', 'Home', forward])))
+      .toEqual(['bold', 'bold', 'italic'])
+    expect(await steps([forward, back, 'End', forward, back, 'Home', forward, 'Tab', 'Shift+Tab'])).toEqual([
+      'code',
+      'italic',
+      'image',
+      'bold',
+      'image',
+      'bold',
+      'italic',
+      'field-contentMarkdown',
+      'italic',
+    ])
+  }
+})
+
+it('images are chosen by the last button', async () => {
+  const { site, path } = await openPost()
+  const { page } = await visit()
+  await signIn(page, site, path)
+  const field = page.locator('#field-body')
+  const chooser = page.waitForEvent('filechooser')
+  await barOf(field).getByRole('button', { name: 'Add images' }).click()
+  await (await chooser).setFiles({ name: 'shot.png', mimeType: 'image/png', buffer: PNG })
+  await expect.poll(() => field.inputValue()).toMatch(/^!\[shot\]\(\/api/)
+})
+
+it('without a script the field is alone, and with one nothing moves', async () => {
+  const { site, path } = await openPost()
+  const plain = await visit({ script: false })
+  await plain.page.goto(site.url + path)
+  expect(await plain.page.locator('[role=toolbar]:visible').count()).toBe(0)
+  const { page } = await visit({ viewport: NARROW })
+  await page.goto(site.url + path)
+  const field = page.locator('#field-body')
+  expect(await barOf(field).getByRole('button').count(), 'a visitor adds no images').toBe(6)
+  expect(await violationsOf(page)).toEqual([])
+  const place = await field.boundingBox()
+  const loaded = page.waitForResponse(/\/editor\./)
+  await field.evaluate((area) => area.focus({ preventScroll: true }))
+  await loaded
+  expect(await field.boundingBox()).toEqual(place)
+})
