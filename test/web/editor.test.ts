@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, type ServedSite } from '../support/browser.js'
@@ -191,4 +192,37 @@ it('without a script the field is alone, and with one nothing moves', async () =
   await field.evaluate((area) => area.focus({ preventScroll: true }))
   await loaded
   expect(await field.boundingBox()).toEqual(place)
+})
+
+it.each([true, false])('texts are shown as they will look before they are sent; with a script: %s', async (script) => {
+  const { site, path } = await openPost()
+  const { activity } = await site.call(comments.create, { post_id: path.slice(7), body: 'First' })
+  const { page } = await visit({ script, viewport: NARROW })
+  await signIn(page, site, path)
+  const comment = activity.id
+  const team = `/dashboard${path}`
+  for (const [at, area, sent] of [
+    [path, `#field-body-${comment}`, 'Your comment is published.'],
+    [path, '#field-body', 'Your comment is published.'],
+    [team, '#field-body', 'Your comment is published.'],
+    [team, '#field-body-note', 'Your note is saved. Only the team sees it.'],
+    [`${path}/comments/${comment}/edit`, '#field-body', 'Saved.'],
+    [`${path}/update`, '#field-message', 'The update is posted.'],
+  ] as const) {
+    await page.goto(site.url + at)
+    const form = page.locator('form', { has: page.locator(area) })
+    if (area.includes(comment)) await page.locator('details', { has: page.locator(area) }).locator('summary').first().click() // prettier-ignore
+    const text = `*nice* at ${at}${area}`
+    await form.locator(area).fill(text)
+    await form.getByRole('button', { name: 'Preview' }).click()
+    await expect.poll(() => page.locator('.preview:visible em').innerText()).toBe('nice')
+    expect(await page.locator('.preview:visible').count()).toBe(1)
+    expect(page.url() === site.url + at, 'a script stays at the form').toBe(script || /edit|update/.test(at))
+    expect(await page.evaluate(() => document.activeElement?.className === 'preview')).toBe(!script)
+    expect(script ? await violationsOf(page) : []).toEqual([])
+    expect(await form.locator(area).inputValue()).toBe(text)
+    await form.locator('.buttons [type=submit]').first().click()
+    await expect.poll(() => page.locator('.flash').innerText()).toBe(sent)
+    await expect.poll(() => page.locator('.prose em', { hasText: 'nice' }).count()).toBeGreaterThan(0)
+  }
 })

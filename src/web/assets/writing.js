@@ -59,24 +59,25 @@ if (finder instanceof HTMLInputElement) {
 }
 
 // The preview, without leaving the form.
-const preview = document.querySelector('button[name=preview]')
-if (preview instanceof HTMLButtonElement)
-  preview.addEventListener('click', (event) => void showPreview(event, preview, preview.form))
+document.addEventListener('click', (event) => {
+  const button = event.target instanceof Element ? event.target.closest('button[name=preview]') : null
+  if (button instanceof HTMLButtonElement) void showPreview(event, button, button.form)
+})
 
 /** @param {Event} event @param {HTMLButtonElement} button @param {HTMLFormElement | null} form */
 async function showPreview(event, button, form) {
-  const place = document.querySelector('#preview')
+  const place = form?.querySelector('.preview')
   const html = place?.querySelector('[data-html]')
-  if (!form || !html || !(place instanceof HTMLElement)) return
+  if (!form || !html || !(place instanceof HTMLElement) || !(button.formNoValidate || form.checkValidity())) return
   event.preventDefault()
   const fields = new URLSearchParams()
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.append(name, value)
   fields.set('preview', 'yes')
   try {
     const page = await pageOf(form.action, { method: 'POST', body: fields })
-    const made = page.querySelector('#preview [data-html]')
+    const made = page.querySelector('.preview:not([hidden]) [data-html]')
     if (!made || page.querySelector('.summary')) return form.requestSubmit(button) // to the page that says why
-    html.replaceChildren(...Array.from(made.childNodes, (node) => document.importNode(node, true)))
+    html.replaceWith(document.importNode(made, true))
     place.hidden = false
     place.scrollIntoView({ block: 'nearest' })
   } catch {

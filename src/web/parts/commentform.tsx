@@ -7,6 +7,7 @@ import { mentionsIn } from './mentions.js'
 import { Icon } from './icon.js'
 import { ImageField } from './imagefield.js'
 import { NameField } from './namefield.js'
+import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
 
 interface CommentFormProps {
@@ -54,6 +55,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
         }}
       />
       <ImageField view={mine} suffix={suffix} />
+      <Preview view={view} text={previewOf(mine, 'body')[0]} id={`preview${suffix}`} />
       <NameField view={mine} id={`field-name${suffix}`} />
       {kind === 'note' ? <Hidden name="is_internal" value="true" /> : null}
       {kind !== undefined ? null : to?.is_internal ? (
@@ -69,9 +71,12 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
           <span>{t('comment.keep')}</span>
         </label>
       )}
-      <Submit kind={kind === 'note' ? 'plain' : 'primary'}>
-        {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
-      </Submit>
+      <div class="buttons">
+        <Submit kind={kind === 'note' ? 'plain' : 'primary'}>
+          {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
+        </Submit>
+        <PreviewButton view={view} />
+      </div>
     </Form>
   )
 }
