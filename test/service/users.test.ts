@@ -35,6 +35,9 @@ async function writePost(site: TestSite, userId: string, readers: string[]): Pro
   return postId
 }
 
+/** What a new person's profile shows. */
+const SHOWN = { showProfile: true, showVotes: true, showComments: true }
+
 describe.each(engines)('the own account on %s', (engine) => {
   it('is shown to its person; the operator sees that of the owner', async () => {
     const site = await makeSite(engine)
@@ -50,6 +53,7 @@ describe.each(engines)('the own account on %s', (engine) => {
         isVerified: false,
         hasPassword: true,
         may: ['delete'],
+        ...SHOWN,
       },
     })
     expect((await failure(site.call(profile.profile, {}))).code).toBe('USER_NOT_FOUND')
@@ -63,7 +67,7 @@ describe.each(engines)('the own account on %s', (engine) => {
     for (const name of [' Zoë 李 ', '💡'.repeat(100), 'x']) {
       const { status, body } = await site.http('PATCH /users/profile', { token, body: { name } })
       expect(status).toBe(200)
-      expect(body).toEqual({ user: { userId, name: name.trim(), username: expect.any(String), email: EVE.email } })
+      expect(body).toEqual({ user: { userId, name: name.trim(), username: expect.any(String), email: EVE.email, ...SHOWN } }) // prettier-ignore
     }
     expect(await site.events()).toHaveLength(3)
     expect((await site.http('PATCH /users/profile', { token, body: {} })).body.user.name).toBe('x')
