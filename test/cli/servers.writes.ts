@@ -348,8 +348,8 @@ export const UNSHOWN = [
   'keys.create',
   'keys.revoke',
   'users.resetTotp',
-  'users.merge', // writes posts, votes and users, as others here do
   'users.promote',
+  'users.merge', // writes posts, votes and users, as others here do
   'invitations.create', // writes users, as others here do
   'invitations.resend',
   'invitations.revoke',
