@@ -29,7 +29,10 @@ const columns: Column<Balance>[] = [
 
 export function register(group: Command, cli: Cli): void {
   const copy = group.command('copy')
-  setTarget(copy, async (terminal, { args: [, to = ''] }) => ({ database: await addressOf(terminal, to, 'TO') }))
+  setTarget(copy, async (terminal, { args: [, to = ''] }) => {
+    const database = await addressOf(terminal, to, 'TO').catch(() => undefined) // the command says what is wrong with it
+    return { database }
+  })
   explain(withFields(copy, BALANCE), {
     local: true,
     examples: [
