@@ -105,7 +105,7 @@ describe.each(engines)('a visitor on %s', (engine) => {
     await expect.poll(() => noted.evaluate((flash) => flash === document.activeElement)).toBe(window.script)
     await page.click('summary:text-is("Reply")')
     await page.fill('details textarea', 'I do.')
-    await page.click('details[open] .primary')
+    await page.click('details button')
     await expect.poll(() => page.locator('.comment .comment .prose').allInnerTexts()).toEqual(['I do.'])
 
     await page.click('.whole >> text=Edit')

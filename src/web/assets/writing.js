@@ -59,25 +59,24 @@ if (finder instanceof HTMLInputElement) {
 }
 
 // The preview, without leaving the form.
-document.addEventListener('click', (event) => {
-  const button = event.target instanceof Element ? event.target.closest('button[name=preview]') : null
-  if (button instanceof HTMLButtonElement) void showPreview(event, button, button.form)
-})
+const preview = document.querySelector('button[name=preview]')
+if (preview instanceof HTMLButtonElement)
+  preview.addEventListener('click', (event) => void showPreview(event, preview, preview.form))
 
 /** @param {Event} event @param {HTMLButtonElement} button @param {HTMLFormElement | null} form */
 async function showPreview(event, button, form) {
-  const place = form?.querySelector('.preview')
+  const place = document.querySelector('#preview')
   const html = place?.querySelector('[data-html]')
-  if (!form || !html || !(place instanceof HTMLElement) || !(button.formNoValidate || form.checkValidity())) return
+  if (!form || !html || !(place instanceof HTMLElement)) return
   event.preventDefault()
   const fields = new URLSearchParams()
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.append(name, value)
   fields.set('preview', 'yes')
   try {
     const page = await pageOf(form.action, { method: 'POST', body: fields })
-    const made = page.querySelector('.preview:not([hidden]) [data-html]')
+    const made = page.querySelector('#preview [data-html]')
     if (!made || page.querySelector('.summary')) return form.requestSubmit(button) // to the page that says why
-    html.replaceWith(document.importNode(made, true))
+    html.replaceChildren(...Array.from(made.childNodes, (node) => document.importNode(node, true)))
     place.hidden = false
     place.scrollIntoView({ block: 'nearest' })
   } catch {
@@ -152,11 +151,3 @@ function loadHelp(target) {
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
-
-// The buttons above a text. The first one that is pressed can be there before what it does.
-document.addEventListener('click', ({ target }) => {
-  const button = target instanceof Element ? target.closest('.bar button') : null
-  const bar = button?.closest('.bar')
-  if (!(bar instanceof HTMLElement)) return
-  import(bar.dataset.script ?? '').then(({ press }) => press(button)).catch(() => tell(main?.dataset.unreachable))
-})

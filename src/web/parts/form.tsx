@@ -36,8 +36,6 @@ interface FieldProps {
   list?: string
   /** Where a page has the field more than once. */
   id?: string
-  /** What stands above a text area and works on it. */
-  bar?: ComponentChildren
 }
 
 /** A form that sends what it has to one of our paths. A copy has none. */
@@ -90,13 +88,16 @@ export function Field({
   data = {},
   list,
   id = `field-${name}`,
-  bar,
 }: FieldProps) {
   const rule = (of.input.properties[name] ?? {}) as Rule
   const wrong = problemOf(view, name)
   const typed = rule.secret ? undefined : (view.form.values[name] ?? value)
   const isOther = isOlder(view) && !rule.secret && (typed ?? '').trim() !== (value ?? '').trim()
-  const notes = [hint && `${id}-hint`, wrong && `${id}-wrong`, isOther && `${id}-now`]
+  const describedBy = [
+    ...(hint ? [`${id}-hint`] : []),
+    ...(wrong ? [`${id}-wrong`] : []),
+    ...(isOther ? [`${id}-now`] : []),
+  ].join(' ')
   const common = {
     id,
     name,
@@ -105,7 +106,7 @@ export function Field({
     autofocus: autofocus ?? false,
     maxLength: maxLength ?? rule.maxLength,
     'aria-invalid': wrong ? ('true' as const) : undefined,
-    'aria-describedby': notes.filter(Boolean).join(' ') || undefined,
+    'aria-describedby': describedBy || undefined,
     ...Object.fromEntries(Object.entries(data).map(([key, text]) => [`data-${key}`, text])),
   }
   return (
@@ -125,7 +126,6 @@ export function Field({
         </p>
       ) : null}
       {isOther ? <Now view={view} id={`${id}-now`} value={value || view.t('form.empty')} /> : null}
-      {bar}
       {rows === undefined ? (
         <input
           type={type as 'text'} // oxlint-disable-line typescript/no-unnecessary-type-assertion -- tsc types each kind of input apart
