@@ -71,25 +71,6 @@ document.addEventListener('formdata', ({ target, formData }) => {
   for (const name of new Set(formData.keys())) if (formData.get(name) === '') formData.delete(name)
 })
 
-// Related posts, when a reader gets to the end of a post.
-const related = document.querySelector('a[data-related]')
-if (related instanceof HTMLAnchorElement)
-  new IntersectionObserver(([entry], observer) => {
-    if (!entry?.isIntersecting) return
-    observer.disconnect()
-    void addRelated(related)
-  }).observe(related)
-
-/** @param {HTMLAnchorElement} link */
-async function addRelated(link) {
-  const list = (await pageOf(link.href).catch(() => null))?.querySelector('main .posts')
-  const section = link.closest('section')
-  if (!section) return
-  if (!list) return void (section.hidden = true)
-  section.append(document.importNode(list, true))
-  showAges(section)
-}
-
 // More posts of a column.
 document.addEventListener('click', (event) => void more(event))
 

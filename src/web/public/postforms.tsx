@@ -94,7 +94,7 @@ export const similar = page({
   ),
 })
 
-/** The posts that are like one: its page shows them when a reader gets to its end. */
+/** The posts that are like one: its page leads to them. */
 export const related = page({
   cache: 'never',
   isUnlisted: true,

@@ -230,7 +230,7 @@ export const post = page({
           {isCopy ? null : (
             <section class="similar related">
               <h2>
-                <a href={href(`${path}/similar`)} rel="nofollow" data-related>
+                <a href={href(`${path}/similar`)} rel="nofollow">
                   {t('similar.title')}
                 </a>
               </h2>
