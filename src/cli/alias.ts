@@ -1,6 +1,4 @@
-import path from 'node:path'
 import type { Command } from 'commander'
-import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { guess } from '../core/guesses.js'
 import { quoted } from '../core/text.js'
@@ -13,6 +11,7 @@ import { print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
 import { prepareText, textOf } from './lib/settings/configfile.js'
+import { end, ownFile, readable } from './lib/connection/ownfile.js'
 import { edited } from './lib/settings/tomledit.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
 import { tell } from './lib/terminal/terminal.js'
@@ -43,8 +42,6 @@ export function register(group: Command, cli: Cli): void {
   registerList(group, cli)
   registerRemove(group, cli)
 }
-
-const readable = (cli: Cli): Promise<Config> => cli.config({ lenient: true, newFile: true })
 
 function registerSet(group: Command, cli: Cli): void {
   const command = group.command('set <name> <command>').description('Give a command line a name')
@@ -117,16 +114,11 @@ function registerRemove(group: Command, cli: Cli): void {
     })
 }
 
-/** The current folder sets no alias, so neither is one written there. */
-const ownFile = (config: Config): string => (config.isChosen ? config.file : path.join(config.directory, 'config.toml'))
-
-function write(file: string, name: string, line: string | undefined, { dryRun }: Flags): void {
+function write(file: string, name: string, line: string | undefined, flags: Flags): void {
   const key = `aliases.${name}`
   const text = textOf(file)
   const changed = edited(text, key, line === undefined ? undefined : JSON.stringify(line))
   if (changed === undefined || (line === undefined && changed === text))
     throw new AppError('CONFIG_INVALID', `Cannot change ${key} in ${file} automatically. Change it by hand, with "feedbackctl config edit".`) // prettier-ignore
-  const { commit, discard } = prepareText(file, changed)
-  if (dryRun) discard()
-  else commit()
+  end(prepareText(file, changed), flags)
 }

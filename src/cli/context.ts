@@ -3,12 +3,13 @@ import type { Config } from '../config.js'
 import { AppError } from '../core/errors.js'
 import { quoted } from '../core/text.js'
 import { registerChanges } from './contextchanges.js'
-import { columns, FIELDS, naming, one, readable, rowOf } from './contextrows.js'
+import { columns, FIELDS, naming, one, rowOf } from './contextrows.js'
 import type { Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import { tell } from './lib/terminal/terminal.js'
+import { readable } from './lib/connection/ownfile.js'
 
 export function register(group: Command, cli: Cli): void {
   registerList(group, cli)
@@ -51,7 +52,7 @@ function registerShow(group: Command, cli: Cli): void {
     async (given: string | undefined) => {
       const config = await readable(cli)
       const name = given ?? config.get('context')
-      if (name === undefined) throw new AppError('NOT_FOUND', 'No context is current. Commands use the site of the other settings.') // prettier-ignore
+      if (name === undefined) throw new AppError('NOT_FOUND', 'There is no current context. Commands use the site of the other settings.') // prettier-ignore
       await print(cli.terminal, command.optsWithGlobals<OutputFlags>(), one(rowOf(config, name)))
     },
   )

@@ -5,15 +5,16 @@ import { PROTECTED } from '../core/configfiles.js'
 import { AppError } from '../core/errors.js'
 import { settings } from '../core/settings.js'
 import { quoted } from '../core/text.js'
-import { FIELDS, naming, one, readable, rowOf, type Row } from './contextrows.js'
+import { FIELDS, naming, one, rowOf, type Row } from './contextrows.js'
 import { savedToken, saveToken } from './lib/connection/credentials.js'
 import { assertConfirmed } from './lib/connection/protection.js'
 import type { Cli } from './lib/connection/session.js'
 import { explain } from './lib/flags/helptext.js'
 import { print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
-import { hasSetting, prepareSettings, prepareWithout, type PreparedSettings } from './lib/settings/configfile.js'
+import { hasSetting, prepareSettings, prepareWithout } from './lib/settings/configfile.js'
 import { prepareContext, prepareProtection, prepareWithoutContext } from './lib/settings/contextfile.js'
+import { end, ownFile, readable } from './lib/connection/ownfile.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
 import { tell } from './lib/terminal/terminal.js'
 import { readText } from './lib/terminal/textfile.js'
@@ -34,7 +35,7 @@ interface Flags extends OutputFlags {
   off?: boolean
 }
 
-/** A name that needs no quotes in a shell, and no escape in a file. */
+/** A context name. It needs no quoting in a shell and no escaping in TOML. */
 const NAME = /^[A-Za-z0-9][\w.@-]{0,63}$/
 
 export function registerChanges(group: Command, cli: Cli): void {
@@ -154,7 +155,7 @@ async function useNone(cli: Cli, config: Config, flags: Flags): Promise<void> {
   tell(cli.terminal, left === undefined ? 'Commands now use no context.' : `Removed the choice from ${file}, but ${quoted(left)} is still chosen elsewhere.`) // prettier-ignore
 }
 
-/** Says what else decides which site is used. */
+/** Warns if a flag, a variable or another file overrides the chosen context. */
 function tellEffect({ terminal }: Cli, now: Config, name: string): void {
   const used = now.get('context')
   if (used === name) return
@@ -192,7 +193,7 @@ function registerProtect(group: Command, cli: Cli): void {
 }
 
 function registerRemove(group: Command, cli: Cli): void {
-  const command = naming(group.command('remove <name>').description('Remove the name of a site, but not the site'))
+  const command = naming(group.command('remove <name>').description('Remove a context; the site itself stays'))
   explain(withFields(command, FIELDS), { examples: ['context remove old'] })
     .alias('rm')
     .option('--dry-run', 'check it, but change nothing')
@@ -208,15 +209,7 @@ function registerRemove(group: Command, cli: Cli): void {
         prepareWithout(own, 'context')?.commit() // of another file than the table
       await print(cli.terminal, flags, one(row))
       if (flags.dryRun) return tell(cli.terminal, `Would remove context ${quoted(name)} from ${row.file}.`)
-      tell(cli.terminal, `Removed context ${quoted(name)} from ${row.file}.${row.current ? ' No context is current now.' : ''}`) // prettier-ignore
+      tell(cli.terminal, `Removed context ${quoted(name)} from ${row.file}.${row.current ? ' There is no current context now.' : ''}`) // prettier-ignore
       if (row.server !== null && row.signedIn) tell(cli.terminal, `You are still signed in there. To sign out: feedbackctl logout --server ${row.server}`) // prettier-ignore
     })
-}
-
-/** Names are for all sites of this user: neither the current folder nor the file with the mail settings has them. */
-const ownFile = (config: Config): string => (config.isChosen ? config.file : path.join(config.directory, 'config.toml'))
-
-function end({ commit, discard }: PreparedSettings, { dryRun }: Flags): void {
-  if (dryRun) discard()
-  else commit()
 }

@@ -5,7 +5,6 @@ import { guess } from '../core/guesses.js'
 import { quoted } from '../core/text.js'
 import { savedToken } from './lib/connection/credentials.js'
 import { placeIn } from './lib/connection/protection.js'
-import type { Cli } from './lib/connection/session.js'
 import { setFixes } from './lib/errors/fixes.js'
 import { setCompleted } from './lib/flags/completed.js'
 import type { Column } from './lib/output/table.js'
@@ -38,9 +37,6 @@ export const columns: Column<Row>[] = [
 ]
 
 export const one = (row: Row) => ({ body: row, rows: [row], columns, id: ({ name }: Row) => name, single: true })
-
-/** The configuration as far as it can be read: a context that is gone stops no command of this group. */
-export const readable = (cli: Cli): Promise<Config> => cli.config({ lenient: true, newFile: true })
 
 export function rowOf(config: Config, name: string): Row {
   const context = config.contexts.get(name)
