@@ -6,57 +6,78 @@ import { stemOf } from './stem.js'
 
 // How alike two titles are: `docs/search.md` says it in words.
 
-/** A word of a title as it is compared: a word between spaces, or a pair of letters of a script without spaces. */
-export interface Part {
+/** A word as it is compared: a word between spaces, or a pair of letters of a script without spaces. */
+export interface Token {
   /** Its stem, or the pair. */
   key: string
   word: string
   isPair: boolean
+}
+
+/** A token with what finds other words for it. */
+export interface Part extends Token {
   meanings: readonly number[]
-  /** Groups of three letters of a word, for words that are written in another way. */
+  /** Groups of three letters, which find other spellings. Undefined for pairs and for short words. */
   windows: ReadonlySet<string> | undefined
 }
 
-/** Parts of a text that are compared. */
-const MOST_PARTS = 200
-/** A shorter word is like too many others. */
+/** At most this many tokens of a text are compared. */
+const MOST_TOKENS = 200
+/** Shorter words have no windows: they resemble too many others. */
 const SHORTEST = 4
-/** A pair says less than a word. */
+/** The weight of a pair of letters, relative to a word. */
 const OF_PAIR = 0.6
 
-/** How much of a word another one says. */
+/** How much a match counts, where the same word counts 1. */
 const SAID = { meaning: 0.55, inside: 0.75, letters: 0.3, text: 0.3, near: 0.8 }
-/** From so many shared windows on, two words are one word with other endings or a typing error. */
+/** Words that share at least this part of their windows count as one word with another ending or a typing error. */
 const NEAR = 0.5
 const OF_WINDOWS = 0.8
 const LEAST_OF_WINDOWS = 0.1
-/** How much a long title loses: 0 is nothing, 1 all that it has more than others. */
+/** How much the length of a title lowers its score: from 0, not at all, to 1, in proportion. */
 const OF_LENGTH = 0.5
 const USUAL_LENGTH = 5
 
-/** Hiragana alone are mostly endings and what joins words. */
-const isEnding = (pair: string): boolean => COMMON_WORDS.has(pair) || /^\p{sc=Hiragana}+$/u.test(pair)
+/** Hiragana are mostly endings and particles. */
+const isEnding = (pair: string): boolean => COMMON_WORDS.has(pair) || /\p{sc=Hiragana}/u.test(pair)
 
-/** The words of a text that say something about it, each once and in their order. */
+/** The significant words of a text, each once, in their order. */
+export const tokensOf = (text: string): Token[] => [...tokensByKey(text).values()]
+
+/** The same, with meanings and windows. */
 export function partsOf(text: string): Part[] {
-  const found = new Map<string, Part>()
-  for (const run of foldedText(text).match(WORDS_AND_RUNS) ?? []) {
-    if (found.size >= MOST_PARTS) break
-    const pairs = pairsOf(run)
-    if (pairs.length > 0) {
-      const inRun = meaningsIn(run)
-      for (const pair of pairs)
-        if (!isEnding(pair))
-          found.set(pair, { key: pair, word: pair, isPair: true, windows: undefined, meanings: inRun.filter(({ part }) => overlaps(part, pair)).map(({ meaning }) => meaning) }) // prettier-ignore
-      continue
+  const known = new Map<string, ReturnType<typeof meaningsIn>>()
+  const inRun = (run: string) => {
+    const found = known.get(run) ?? meaningsIn(run)
+    known.set(run, found)
+    return found
+  }
+  return [...tokensByKey(text).values()].map(({ key, word, isPair, run }) => {
+    const meant = inRun(run).filter(({ part }) => !isPair || overlaps(part, word))
+    return {
+      key,
+      word,
+      isPair,
+      windows: isPair ? undefined : windowsOf(word),
+      meanings: [...(isPair ? [] : meaningsOf(key)), ...meant.map(({ meaning }) => meaning)],
     }
+  })
+}
+
+/** Tokens with the run of letters that they are in. */
+function tokensByKey(text: string): Map<string, Token & { run: string }> {
+  const found = new Map<string, Token & { run: string }>()
+  for (const run of foldedText(text).match(WORDS_AND_RUNS) ?? []) {
+    if (found.size >= MOST_TOKENS) break
+    const pairs = pairsOf(run)
+    for (const pair of pairs) if (!isEnding(pair)) found.set(pair, { key: pair, word: pair, isPair: true, run })
+    if (pairs.length > 0) continue
     const word = run.slice(0, MAX_LENGTH).toWellFormed()
     if (COMMON_WORDS.has(word) || (word.length < 2 && !/[\p{Lo}\p{N}]/u.test(word))) continue
     const key = stemOf(word)
-    const meanings = [...meaningsOf(key), ...meaningsIn(word).map(({ meaning }) => meaning)]
-    found.set(key, { key, word, isPair: false, windows: windowsOf(word), meanings })
+    found.set(key, { key, word, isPair: false, run })
   }
-  return [...found.values()]
+  return found
 }
 
 const overlaps = (part: string, pair: string): boolean => part.includes(pair) || pair.includes(part)
@@ -86,9 +107,9 @@ export function comparedOf(text: string): Compared {
   }
 }
 
-const lettersOf = ({ word }: Part): string[] => Array.from(word).filter((sign) => !/\p{sc=Hiragana}/u.test(sign))
+const lettersOf = ({ word }: Part): string[] => Array.from(word)
 
-/** How much of a part a title says: 1 where it has the word itself. */
+/** How well a title matches a part: from 0 to 1, which is the word itself. */
 export function saidBy(part: Part, title: Compared): number {
   if (title.keys.has(part.key)) return 1
   const meant = part.meanings.some((meaning) => title.meanings.has(meaning)) ? SAID.meaning : 0
@@ -108,15 +129,15 @@ function nearness({ word, windows }: Part, other: Part): number {
   return Math.max(inside, share >= NEAR ? OF_WINDOWS * share + LEAST_OF_WINDOWS : 0)
 }
 
-/** What a part counts, of how many of how many posts have it. */
+/** The weight of a part: the fewer of all posts have it, the more it counts. */
 export const weightOf = ({ isPair }: Part, having: number, all: number): number =>
   Math.log(1 + all / (having + 0.5)) * (isPair ? OF_PAIR : 1)
 
-/** A part of what was asked, with what it counts. */
+/** A part of the new post's title or text, with its weight. */
 export interface Weighed {
   part: Part
   weight: number
-  /** Only the text has it: a title that says it is more alike, and one that does not is no less. */
+  /** The part is only in the text. It can raise a score, and its absence lowers none. */
   isExtra?: boolean
   /** Words that differ from it by a letter, where it may have a typing error. */
   near?: ReadonlySet<string>

@@ -6,11 +6,11 @@ import type { Db } from '../tables.js'
 import { COMPARED, type ComparedPost } from './compared.js'
 import { conditionsOf, conditionsOn, type PostFilter } from './filter.js'
 
-/** What has a word: queries of the full-text index, as `matchOfTerms` makes them. */
+/** A word that is searched for: full-text queries that `matchOfTerms` makes. */
 export interface Wanted {
   inTitle: string
   anywhere: string
-  /** What a title with the word counts. */
+  /** How much a title with this word adds to the rank of a post. */
   weight: number
 }
 
@@ -22,10 +22,10 @@ const LOOKED = [
   { titles: 500, texts: 100, alike: 300 },
   { titles: 5000, texts: 1000, alike: 10_000 },
 ] as const
-/** What a word in a text counts, of one in the title. */
+/** A word in the text counts this much of a word in the title. */
 const OF_TEXT = 0.3
 
-/** Posts that are counted for a word. */
+/** At most this many of the newest posts are counted for a word. */
 const MOST_COUNTED = 200
 
 /**
@@ -81,31 +81,26 @@ async function postsAmong(
   }
   const given = { ...conditions, ...lists, limit }
   const index = wordIndex(db)
-  return compiled(
-    db,
-    `postsWithMost ${alike}`,
-    given,
-    ({ inTitle: titles, anywhere: texts, weights, limit: most, ...where }) => {
-      // prettier-ignore
-      const part = (match: string, weight: number, of: number, looked: number) =>
-      sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(index, match, { created: 'desc', most: looked })}) as part`
-      const parts = titles.flatMap((match, at) => [
-        part(match, weights[at] ?? 0, 1 - OF_TEXT, inTitle),
-        part(texts[at] ?? match, weights[at] ?? 0, OF_TEXT, anywhere),
-      ])
-      const best = sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
+  const part = (match: string, weight: number, of: number, most: number) =>
+    sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(index, match, { created: 'desc', most })}) as part`
+  return compiled(db, `postsWithMost ${alike}`, given, (wants) => {
+    const { inTitle: titles, anywhere: texts, weights, limit: most, ...where } = wants
+    const parts = titles.flatMap((match, at) => [
+      part(match, weights[at] ?? 0, 1 - OF_TEXT, inTitle),
+      part(texts[at] ?? match, weights[at] ?? 0, OF_TEXT, anywhere),
+    ])
+    const best = sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
       group by post order by alike desc, post desc limit ${sql.lit(alike)}`
-      // What is merged into another leads to that one: its title is in the index still
-      const roots = sql`select coalesce(merges."rootId", found."postId") as "postId", max(best.alike) as alike
+    // The index still has the titles of merged posts: they lead to the post that they were merged into
+    const roots = sql`select coalesce(merges."rootId", found."postId") as "postId", max(best.alike) as alike
       from best cross join posts as found left join merges on merges."postId" = found."postId"
       where found.number = best.post group by coalesce(merges."rootId", found."postId")`
-      const passes = sql.join([sql`posts."postId" = roots."postId"`, ...conditionsOn(db, where)], sql` and `)
-      return {
-        compile: () =>
-          sql<Alike>`with best as materialized (${best})
+    const passes = sql.join([sql`posts."postId" = roots."postId"`, ...conditionsOn(db, where)], sql` and `)
+    return {
+      compile: () =>
+        sql<Alike>`with best as materialized (${best})
           select ${COMPARED}, (select count(*) from best) as alikes from (${roots}) as roots cross join posts
           where ${passes} order by roots.alike desc, posts.number desc limit ${most}`.compile(db),
-      }
-    },
-  )
+    }
+  })
 }

@@ -1,33 +1,4 @@
-import { COMMON_WORDS } from '../../core/search/commonwords.js'
-import { joined } from '../../core/search/alike.js'
-import { stemOf } from '../../core/search/stem.js'
-import { folded, MAX_LENGTH, pairsOf, WORDS_AND_RUNS } from '../../core/words.js'
-
-/** A word as it is compared: its stem, or a pair of letters of a script that puts no spaces between words. */
-interface Token {
-  key: string
-  word: string
-}
-
-/** Tokens of a text that are compared. */
-const MOST_TOKENS = 200
-
-/** The words of a text that say something about it, each once and in their order. */
-function tokensOf(text: string): Token[] {
-  const found = new Map<string, Token>()
-  for (const part of folded(text.replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '')).match(WORDS_AND_RUNS) ?? []) {
-    if (found.size >= MOST_TOKENS) break
-    const pairs = pairsOf(part)
-    const word = part.slice(0, MAX_LENGTH).toWellFormed()
-    const isWord = pairs.length === 0 && (word.length > 1 || /[\p{Lo}\p{N}]/u.test(word)) && !COMMON_WORDS.has(word)
-    for (const pair of pairs) if (!isEnding(pair)) found.set(pair, { key: pair, word: pair })
-    if (isWord) found.set(stemOf(word), { key: stemOf(word), word })
-  }
-  return [...found.values()]
-}
-
-/** Hiragana are mostly endings and what joins words. */
-const isEnding = (pair: string): boolean => COMMON_WORDS.has(pair) || /\p{sc=Hiragana}/u.test(pair)
+import { joined, tokensOf, type Token } from '../../core/search/alike.js'
 
 /** What is compared of a post. */
 export interface Text {
