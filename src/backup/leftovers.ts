@@ -70,7 +70,7 @@ export function removeLeftovers(found: readonly Pick<Entry, 'file'>[]): void {
 
 const statusOf = (file: string) => lstatSync(file, { throwIfNoEntry: false })
 
-/** What is in a folder, and in the folders in it. */
+/** The paths of all files and folders below a folder. */
 const allIn = (folder: string): string[] =>
   namesIn(folder).flatMap((name) => {
     const file = path.join(folder, name)

@@ -19,7 +19,7 @@ const newPassword = { prompts: ['password'], generated: 'password' } as const
 
 const dashboardState = ({ access }: { access: boolean }): string => (access ? 'open' : 'closed')
 
-/** Fields that `account profile` has. */
+/** The fields of `account profile`. */
 const SHOWN = ['showProfile', 'showVotes', 'showComments'] as const
 
 type Shows = Record<(typeof SHOWN)[number], boolean>

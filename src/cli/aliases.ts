@@ -4,7 +4,7 @@ import type { Terminal } from './lib/terminal/terminal.js'
 import { optionValue } from './lib/texts/commandline.js'
 import { shellWords } from './lib/texts/shellwords.js'
 
-/** A name that needs no quotes in a shell, and none in a file. */
+/** An alias name. It needs no quoting in a shell or in TOML. */
 export const ALIAS_NAME = /^[A-Za-z0-9][\w-]{0,31}$/
 
 /** The words that an alias stands for. `known` are the commands. They begin with a command, so that none stands for another alias. */

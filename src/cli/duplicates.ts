@@ -29,7 +29,7 @@ interface Found {
 const rowsOf = ({ clusters }: Found): Row[] =>
   clusters.flatMap(({ into, posts }) => posts.map((post) => ({ ...post, into })))
 
-/** The command of `posts` that finds those which say the same. */
+/** Registers `posts duplicates`. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,

@@ -100,7 +100,7 @@ async function mergeGroups(call: Call, plan: readonly Planned[], quiet: boolean)
       if (undo) result.undos.push({ ...undo, into })
     } catch (thrown) {
       const error = thrown instanceof AppError ? thrown : serverError(thrown)
-      // What refuses the first refuses all, but that a post is not there
+      // An error of the first merge stops the run, as later ones would fail too. A missing post concerns only its own line.
       if (error.exit === 130 || (at === 0 && error.code !== 'POST_NOT_FOUND')) throw error
       result.failures.push(error.exit)
       if (error.exit === UNREACHABLE) result.untried += group.length
@@ -159,7 +159,7 @@ const show = (terminal: Terminal, flags: FileRun['flags'], { rows, undos, untrie
     single: false,
   })
 
-/** What -q does not show. */
+/** Prints the failed lines to stderr, because -q prints only ids. */
 function sayFailures(terminal: Terminal, flags: FileRun['flags'], rows: readonly Row[]): void {
   const { red } = colors(hasColor(terminal, terminal.stderr, flags))
   for (const { line, error } of rows)

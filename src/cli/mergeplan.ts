@@ -32,7 +32,7 @@ export function planText(clusters: readonly Cluster[], file: string): string {
 }
 
 const LINE = /^(\S+)\s*->\s*(\S+)$/
-/** Lines that are wrong which a message names. */
+/** An error message names at most this many invalid lines. */
 const MOST_NAMED = 5
 
 /** The merges of a plan. Throws USAGE with the numbers of lines that say something else. */

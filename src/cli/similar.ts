@@ -21,7 +21,7 @@ export const whyOf = ({ words, merged }: Pick<SimilarReason, 'words' | 'merged'>
 
 const why: Column<Row> = { head: 'WHY', text: ({ reason }) => (reason ? whyOf(reason) : ''), drop: 0 }
 
-/** The command of `posts` that finds those like a title. */
+/** Registers `posts similar`. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,

@@ -13,7 +13,7 @@ import type { Static } from 'typebox'
 type Person = Static<typeof User>
 type Counts = Readonly<Record<'posts' | 'comments' | 'votes' | 'repeated', number>>
 
-/** The command of `users` that gives what an import brought without an address to an account. */
+/** Registers `users merge`. */
 export function register(
   group: Command,
   cli: Cli,

@@ -28,13 +28,13 @@ const columns: Column<service.PublicProfile>[] = [
 
 const numberOf = (count: number | undefined): string => (count === undefined ? '' : String(count))
 
-/** What others do not see. */
+/** The parts of a profile that are hidden from other people. */
 const hiddenOf = (shows: service.PublicProfile['shows']): string =>
   Object.entries(shows)
     .flatMap(([what, isShown]) => (isShown ? [] : [what]))
     .join(', ')
 
-/** The commands of `users` about what everybody may see of a person. */
+/** Registers `users profile`, `users votes` and `users comments`. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,

@@ -2,7 +2,7 @@ import { parse } from '../core/fields.js'
 import { API_ROOT, DRY_RUN_HEADER } from '../core/wire.js'
 import type { AnyOperation } from '../service/lib/operation.js'
 
-/** An operation as a request, without what proves who sends it. */
+/** The HTTP request of an operation, without credentials. */
 export interface RequestOf {
   method: string
   url: URL
@@ -14,7 +14,7 @@ export interface RequestOf {
 /** `serve` and `demo` print the URL with the API root. */
 export const rootOf = (server: string): string => server.replace(/\/+$/, '').replace(/\/api\/v1$/, '')
 
-/** The request that an operation is at a server. */
+/** The HTTP request of an operation. */
 export function requestOf(
   op: Pick<AnyOperation, 'http' | 'adapt' | 'input' | 'upload'>,
   input: unknown,

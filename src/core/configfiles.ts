@@ -71,7 +71,7 @@ export function fromFile(
       )
     const { [PROTECTED]: isProtected = false, ...own } = table
     const context: Layer = new Map()
-    // What is no boolean protects: a mistake must not unlock a site
+    // An invalid value protects too: a typing error must not unlock a site
     contexts.set(name, { settings: context, isProtected: isProtected !== false, file })
     const source = { origin: `${file} [contexts.${name}]`, prefix: `contexts.${name}.`, text }
     if (typeof isProtected !== 'boolean')

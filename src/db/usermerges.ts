@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from './tables.js'
 import { moveUserTags } from './usertags.js'
 
-/** What a person gets of another. */
+/** What a merge moved to the account. */
 export interface Merged {
   posts: number
   comments: number
@@ -35,7 +35,7 @@ export async function mergeUser(db: Db, { userId, intoId }: { userId: string; in
   return { posts, comments, votes, repeated }
 }
 
-/** Where a person has one row for each key. What they have already stays. */
+/** Tables with one row per person and key. The account's own row stays. */
 const KEYED = [
   ['follows', 'postId'],
   ['mentions', 'textId'],
@@ -54,7 +54,7 @@ async function reassign(db: Db, table: string, column: string, userId: string, i
   return Number(numAffectedRows ?? 0)
 }
 
-/** Links to them and texts that name them go on finding them. They may have had the name before. */
+/** Keeps links to their profile and mentions working. The account may have had the name before. */
 const keepUsername = (db: Db, userId: string, intoId: string) =>
   sql`
     insert into former_usernames (username, "userId") select username, cast(${intoId} as text) from users where "userId" = ${userId}

@@ -55,7 +55,7 @@ export interface Site {
   file: string | undefined
   /** The data folder. */
   folder: string
-  /** The folder that the command runs in. */
+  /** The current working directory of the command. */
   cwd: string
   /** Opens the database at the first call. Never rejects. */
   opened(this: void): Promise<Opened>

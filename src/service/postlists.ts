@@ -36,7 +36,7 @@ const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', ali
 
 const FOUND: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', size: 20, pages: 250 }
 
-/** Posts shown beside a new one, and at most. */
+/** The default and the maximum of `limit`. */
 const [SIMILAR, MAX_SIMILAR] = [5, 20]
 /** Characters of a title and of a text that are read. */
 const [MAX_TITLE, MAX_TEXT] = [200, 1000]

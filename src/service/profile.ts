@@ -180,7 +180,7 @@ export const dashboard = operation({
   },
 })
 
-/** Those that are given, as they are stored. */
+/** The given settings as column values: 1 or 0. */
 const numbered = (given: { [Name in keyof Shows]?: boolean | undefined }): Partial<Shows> =>
   Object.fromEntries(
     Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value ? 1 : 0]])),

@@ -68,7 +68,7 @@ async function locked({ db }: Change, ...ids: [string, string]): Promise<[UserRo
   return ids.map((id) => rows.get(id)) as [UserRow, UserRow] // each was found
 }
 
-/** They get the name where they have none, and the notes beside their own. */
+/** The account gets the name if it has none, and the notes are added to its own. */
 async function described({ db, now }: Change, user: UserRow, { name, notes }: UserRow): Promise<void> {
   const both = [user.notes, notes].filter(Boolean).join('\n\n').slice(0, LENGTHS.notes)
   const changed = await updateUser(db, user.userId, {

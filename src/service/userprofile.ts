@@ -129,7 +129,7 @@ export const comments = operation({
   },
 })
 
-/** Throws USER_NOT_FOUND also for who was invited, did not come yet, and has nothing here that the reader sees. */
+/** Throws USER_NOT_FOUND, also for an invited person who has not signed in and has no visible posts, votes or comments. */
 async function someone(ctx: CachedContext, { user: given }: Record<string, unknown>): Promise<UserRow> {
   const user = typeof given === 'string' && given !== '' ? await findPerson(ctx, given) : undefined
   if (user && (stateOf(user) !== 'invited' || can(ctx.actor, 'dashboard:read') || (await hasWritten(ctx, user))))

@@ -7,7 +7,7 @@ import type { Places } from './lib/places.js'
 import { countIn, given as field, isObject, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Given, SourceRecord } from './source.js'
 
-/** Where a browser shows it. */
+/** The address of its web page. REST calls it `html_url`, GraphQL `url`. */
 export const addressOf = ({ html_url: rest, url }: Json): string => textIn(rest) || textIn(url)
 
 /** REST and GraphQL both have the number and the title of a discussion; its category or its address tells it from an issue. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** What every file system takes as the name of a file, with room for an ending. */
+/** File names that every file system accepts, with room for an extension. */
 const PLAIN = /^[a-z\d][\w-]{0,99}$/
 /** Names of devices on Windows, whatever their ending. */
 const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/
@@ -22,7 +22,7 @@ export function safeName(segment: string): string {
   return `${start || 'n'}.${createHash('sha256').update(segment).digest('hex').slice(0, 16)}`
 }
 
-/** Whether a segment has an ending of its own: files of the program, feeds, images. */
+/** A path segment that already has a file extension: an asset, a feed or an image. */
 const FILE = /^[\w-]+(\.[\w-]+)+$/
 
 /** The file of an address without its fragment: `/boards/ideas?page=2` is `boards/ideas.page-2.html`. */

@@ -9,7 +9,7 @@ import { surfaceOf } from '../web/kit/surface.js'
 interface Answer {
   status: number
   body: Buffer
-  /** Where it leads instead. */
+  /** The target of a redirect. */
   location: string | undefined
 }
 

@@ -56,7 +56,7 @@ describe('context add, use and remove', () => {
     expect(textOf(machine)).toMatch(/^# mine\ncontext = "old"\n\n\[mail\]/)
     expect((await run('context show')).stdout).toMatch(/^old\tyes\thttp:\/\/old\.example\t/)
     const removed = await run('context remove old')
-    expect(removed.stderr).toBe(`Removed context "old" from ${fileOf(machine)}. No context is current now.\n`)
+    expect(removed.stderr).toBe(`Removed context "old" from ${fileOf(machine)}. There is no current context now.\n`)
     expect(textOf(machine)).toBe(
       `# mine\n\n[mail]\nurl = "folder:mail" # here\n\n# about the site\n[site]\nlanguage = "de"\n\n[contexts."prod.eu"]\nserver = "https://feedback.example.org"\n`,
     )

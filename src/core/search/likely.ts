@@ -1,5 +1,5 @@
-/** From this score on, a post may be the wish that somebody is about to write: `likenessOf` gives it. */
+/** Minimum score of a probable duplicate. See `likenessOf`. */
 export const LIKELY = 0.4
 
-/** From this score on, a post is worth a look beside another. */
+/** Minimum score of a related post. See `likenessOf`. */
 export const RELATED = 0.3

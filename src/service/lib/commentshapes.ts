@@ -141,7 +141,7 @@ export async function takenAmong(
   return new Set(await commentsWithReplies(db, own, actor.userId))
 }
 
-/** What is shown with comments beyond their rows. */
+/** Data from other tables that comments are shown with. */
 interface Beside {
   /** See `takenAmong`. */
   taken: ReadonlySet<string>

@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import type { UserRow } from '../../db/tables.js'
 
-/** What others see of a person on their profile. */
+/** Which parts of a profile others see. */
 export const Shown = {
   showProfile: Type.Boolean({ description: 'Whether others see your profile' }),
   showVotes: Type.Boolean({ description: 'Whether your profile shows your votes' }),

@@ -10,27 +10,27 @@ import { postsWithMost, postsHaving } from '../../db/posts/similar.js'
 import { matchOfTerms } from '../../db/search.js'
 import type { Db } from '../../db/tables.js'
 
-/** Words that posts are looked for by: the rarest. Pairs of letters are words here, so a title has many. */
+/** Of these, the rarest are searched for. A pair of letters counts as a word, so a Chinese title has many. */
 const MOST_WORDS = 16
-/** Words of a title, and then of its text, of which the rarest are found. */
+/** The first words of the title and of the text. */
 const MOST_READ = { title: 20, text: 12 }
-/** A word of the text counts less than one of the title. */
+/** A word of the new post's text counts this much of a word of its title. */
 const OF_TEXT = 0.3
-/** Words that may have a typing error. */
+/** At most this many words are corrected. */
 const MOST_NEAR = 2
 /** Posts that are compared. */
 const MOST_COMPARED = 100
 
 export interface SimilarPost {
   post: ComparedPost
-  /** How much of what was asked its title says, rare words counting more: 1 is all of it. */
+  /** See `likenessOf`. */
   score: number
 }
 
 interface Asked {
   title: string
   text?: string | undefined
-  /** The post that it is, which is not like itself. */
+  /** The id of a post to leave out, such as the one that is compared. */
   except?: string | undefined
   limit: number
 }
@@ -75,13 +75,13 @@ const anywhere = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.a
 
 interface Word extends Omit<Weighed, 'weight'> {
   term: Term
-  /** Titles that have it. */
+  /** How many public posts have it in the title, up to the limit of `postsHaving`. */
   having: number
-  /** Whether posts can be found by it: if not, it would take the place of a word that finds some. */
+  /** Whether a search for it can find posts. The others are left out, as the number of searches is limited. */
   isThere: boolean
 }
 
-/** What the site has of some words. One that is nowhere may have a typing error: words near it stand for it. */
+/** Counts the public posts that have each word. A word that no post has may be misspelled, so similar spellings are searched for. */
 async function lookUp(db: Db, parts: readonly Part[]): Promise<{ asked: Word[]; all: number }> {
   const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
   const { counts, all } = await postsHaving(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
@@ -103,7 +103,7 @@ async function lookUp(db: Db, parts: readonly Part[]): Promise<{ asked: Word[]; 
   return { asked, all }
 }
 
-/** What was merged into a post says what the post means in other words. */
+/** The score of a post, or that of the most similar title that was merged into it. */
 function scoreOf(weighed: readonly Weighed[], { title, text }: ComparedPost, merged: readonly { title: string }[]) {
   const own = likenessOf(weighed, comparedOf(title), foldedText(text))
   return Math.max(own, ...merged.map((each) => likenessOf(weighed, comparedOf(each.title))))

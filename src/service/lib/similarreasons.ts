@@ -34,10 +34,10 @@ function finder(text: string): (part: Part) => boolean {
   return ({ word, key, isPair }) => (isPair ? pairs.has(key) : stems.has(key) || words.some((each) => each.startsWith(word))) // prettier-ignore
 }
 
-/** A title says a word where it says at least so much of it. */
+/** A title has a word, or another one for it, from this value of `saidBy` on. */
 const SAYS = 0.5
 
-/** The same, or the title has another word for it. */
+/** Like `finder`, and also finds words of the same meaning in the title. */
 function finderOf(title: string, text: string): (part: Part) => boolean {
   const [has, compared] = [finder(`${title} ${text}`), comparedOf(title)]
   return (part) => has(part) || saidBy(part, compared) >= SAYS

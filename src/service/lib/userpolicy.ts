@@ -78,7 +78,7 @@ export async function holderOf<Row extends Account>(db: Db, row: Row): Promise<R
   return { ...row, permissions, hasIdentity: (await recognised(db, [row])).has(row.userId) }
 }
 
-/** Those with an identity, among the few for whom it counts. */
+/** The accounts that have an identity. Only accounts without an address are looked up: others cannot be placeholders. */
 export const recognised = (db: Db, rows: readonly Account[]): Promise<Set<string>> =>
   peopleWithIdentity(
     db,

@@ -248,7 +248,7 @@ export const rename = action({
   done: saved,
 })
 
-/** What others see: a box that is not ticked is not sent. */
+/** The profile settings of the form. Browsers do not send unticked boxes. */
 export const changeProfile = action({
   operation: service.updateProfile,
   page: again,

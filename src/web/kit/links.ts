@@ -14,7 +14,7 @@ export const links = {
   tag: (url: string): string => withQuery('/search', { q: `tag:${url}` }),
   /** The same among those of the team. */
   teamTag: (url: string): string => withQuery('/dashboard/posts', { tag: url }),
-  /** What everybody may see of a person. */
+  /** The public profile of a person. */
   profile: (username: string): string => `/users/${encodeURIComponent(username)}`,
   legal: (name: LegalPage): string => `/legal/${name}`,
   /** Pages of the dashboard. */

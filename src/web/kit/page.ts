@@ -41,7 +41,7 @@ export interface View extends Addresses {
   t: Words['t']
   /** Whether there are only the pages that mails lead to. */
   isAlone: boolean
-  /** When the page was copied, where no server answers what is sent. */
+  /** Set for pages of a static copy: the time of the copy. They have no forms and no scripts. */
   copiedAt: string | undefined
   /** Path and query, without the base path. */
   url: string

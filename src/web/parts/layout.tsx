@@ -171,7 +171,7 @@ function Header({ view }: { view: View }) {
   )
 }
 
-/** What a copy has no server for. */
+/** Pages that need a server and are not in a copy. */
 function SearchAndAccount({ view }: { view: View }) {
   const { t, settings, href, viewer, path } = view
   return (

@@ -38,7 +38,7 @@ export const Person = ({ view, person }: { view: View; person: Someone }) => (
 export const TeamMark = ({ view, person }: { view: View; person: { isTeam?: boolean } }) =>
   person.isTeam ? <span class="mark team">{view.t('mark.team')}</span> : null
 
-/** The same, with a link to the profile. Who deleted the account has none. */
+/** A person's picture and name, linked to the profile. A deleted account has no profile, so it gets no link. */
 export const PersonLink = ({ view, person }: { view: View; person: Someone }) =>
   person.userId === NIL ? (
     <Person view={view} person={person} />

@@ -94,7 +94,7 @@ export const similar = page({
   ),
 })
 
-/** The posts that are like one: its page leads to them. */
+/** The similar posts of a post. Its page links here. */
 export const related = page({
   cache: 'never',
   isUnlisted: true,

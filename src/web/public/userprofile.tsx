@@ -79,7 +79,7 @@ export const profilePosts = page({
   ),
 })
 
-/** What they voted for. */
+/** The posts that a person voted for. */
 export const profileVotes = page({
   cache: 'actor',
   isUnlisted: true,
@@ -104,7 +104,7 @@ export const profileVotes = page({
   ),
 })
 
-/** What they said about posts. */
+/** The comments of a person. */
 export const profileComments = page({
   cache: 'actor',
   isUnlisted: true,

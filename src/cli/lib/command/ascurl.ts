@@ -93,7 +93,7 @@ async function withKnownIds(cli: Cli, op: Pick<AnyOperation, 'input'>, input: Va
   }
 }
 
-/** Single quotes hold everything but themselves, in every POSIX shell: also a line break, `!` and `$`. */
+/** Single-quoted for any POSIX shell: only the single quote itself needs escaping, not line breaks, `!` or `$`. */
 const posixQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 export function curlLine(
@@ -113,6 +113,6 @@ export function curlLine(
     ...(body === undefined ? [] : isLong ? ['--data-binary', '@-'] : ['--data-raw', posixQuoted(body)]),
     ...(file === undefined || file === '-' ? [] : ['--output', posixQuoted(file)]),
   ]
-  // JSON is one line, and none is the word that ends it
+  // JSON is a single line, so no line of it can be the delimiter of the here-document
   return isLong ? `${words.join(' ')} <<'END'\n${body}\nEND` : words.join(' ')
 }

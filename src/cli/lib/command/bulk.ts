@@ -15,7 +15,7 @@ interface Changed {
   undo: { undo_id: string } | null
 }
 
-/** What became of one of many things. */
+/** The columns of a bulk command's result: one row for each item. */
 export const outcomeColumns: Column<Outcome>[] = [
   { head: 'NUMBER', text: ({ number }) => String(number ?? ''), shown: ({ number, given }) => (number === null ? given : `#${number}`), drop: 0, whole: true }, // prettier-ignore
   { head: 'TITLE', text: ({ title }) => title ?? '', drop: 1 },

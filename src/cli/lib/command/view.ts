@@ -41,7 +41,7 @@ interface Answer<Out, Row> {
   output: Output<Out, Row>
   saves?: Saved<Out> // --FLAG FILE: writes a new file beside what is shown
   follow?(this: void, call: Call, input: Values, flags: OutputFlags): Promise<void> // --follow: prints new rows as they come
-  note?(this: void, answer: Out): string | undefined // what people read after the rows
+  note?(this: void, answer: Out): string | undefined // a line below the table
   exit?(this: void, answer: Out): number // the exit code, where parts of what was to be done failed
   verdict?(this: void, answer: Out, input: Values): { said: string; exit: number } // of a question: what people read, and the exit code
 }

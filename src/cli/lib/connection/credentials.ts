@@ -27,7 +27,7 @@ export function removeToken(config: Config, server: string): void {
 const write = (config: Config, tokens: ReadonlyMap<string, string>): void =>
   replaceFile(fileOf(config), `${JSON.stringify(Object.fromEntries(tokens), null, 2)}\n`)
 
-/** All tokens. What cannot be read is an error: it would be replaced, and the tokens of all other servers lost. */
+/** All saved tokens. An unreadable file is an error: writing a new one would lose the tokens of other servers. */
 function read(config: Config): Map<string, string> {
   const file = fileOf(config)
   const tokens = parsed(textOf(file))

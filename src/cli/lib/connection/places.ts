@@ -2,7 +2,7 @@ import { readlinkSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { databaseFile } from '../../../core/addresses.js'
 
-// A place has many spellings. What has the same key here is the same place; a key is not made to be opened.
+// The same site can be spelled in many ways. Two spellings with equal keys are the same site. A key is only compared, never opened.
 
 /** The key of a server. */
 export function serverKey(address: string): string {
@@ -21,7 +21,7 @@ function hostKey(host: string): string {
   return HERE.test(name) ? 'localhost' : name
 }
 
-/** The key of a database. Users, passwords and parameters make no other one of it. */
+/** The key of a database. User, password and parameters are not part of it. */
 export function databaseKey(url: string, env: Readonly<Record<string, string | undefined>>): string {
   const file = databaseFile(url)
   if (file !== undefined) return fileKey(file.trim()) // as the driver opens it
@@ -47,7 +47,7 @@ function decoded(text: string): string {
 /** No system follows more links. */
 const MOST_LINKS = 40
 
-/** The key of a file or a folder, of which the last parts may be missing. Links and mounts lead to the same one. */
+/** The key of a file or folder, which need not exist yet. Paths through links and mounts have the same key. */
 export function fileKey(file: string, links = MOST_LINKS): string {
   const found = quietly(() => statSync(file, { bigint: true }))
   if (found) return `${found.dev}:${found.ino}`

@@ -59,7 +59,7 @@ function siteOf(config: Config, env: Terminal['env']): Site {
   return there.isProtected ? there : { name: chosen, isProtected: false }
 }
 
-/** The context that means a place, a protected one before others. */
+/** The context of a site. If several contexts name it, a protected one comes first. */
 function siteAt({ contexts }: Config, places: Places, env: Terminal['env']): Site {
   const keys = keysOf(places, env)
   const same = [...contexts].filter(([, each]) => isAt(keys, each, env))
