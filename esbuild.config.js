@@ -183,6 +183,7 @@ async function minifyAssets() {
     entryPoints: [
       'src/web/assets/dashboard.css',
       'src/web/assets/dashboard.js',
+      'src/web/assets/editor.js',
       'src/web/assets/mentions.js',
       'src/web/assets/forms.js',
       'src/web/assets/images.js',
@@ -197,6 +198,7 @@ async function minifyAssets() {
     target: ['chrome123', 'firefox120', 'safari17.5'], // these know light-dark()
     legalComments: 'none',
   })
+  writeFileSync(path.join(outdir, 'web/assets/package.json'), '{ "type": "module" }\n') // as browsers load them
   for (const name of ['icon.svg', 'icon.png']) cpSync(`src/web/assets/${name}`, path.join(outdir, 'web/assets', name))
 }
 

@@ -102,6 +102,7 @@ it.each([
   await site.call(legal.set, { name: 'terms', markdown: 'Be kind.' })
   await look(
     ...lists,
+    '/formatting',
     '/legal/privacy',
     '/login',
     '/join',

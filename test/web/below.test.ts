@@ -90,7 +90,7 @@ it.each([
   await page.fill('#field-title', 'Dark mode')
   await page.fill('#field-contentMarkdown', 'It is *bright*.')
   await page.click('button:has-text("Preview")')
-  await expect.poll(() => page.locator('#preview em').innerText()).toBe('bright')
+  await expect.poll(() => page.locator('.preview em').innerText()).toBe('bright')
   await page.click('button:text-is("Post")')
   await expect.poll(() => page.innerText('h1')).toBe('Dark mode')
   await page.fill('#field-body', 'Who else?')

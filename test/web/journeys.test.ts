@@ -84,7 +84,7 @@ describe.each(engines)('a visitor on %s', (engine) => {
     await page.selectOption('select[name=boardId]', 'ideas')
     if (window.script) await page.locator('#similar:has-text("Dark mode for the evening")').waitFor()
     await page.click('button:has-text("Preview")')
-    await expect.poll(() => page.locator('#preview em').innerText()).toBe('bright')
+    await expect.poll(() => page.locator('.preview em').innerText()).toBe('bright')
     await page.click('button:text-is("Post")')
     if (!window.script) {
       await page.locator('h1:text-is("Similar posts")').waitFor()
@@ -105,7 +105,7 @@ describe.each(engines)('a visitor on %s', (engine) => {
     await expect.poll(() => noted.evaluate((flash) => flash === document.activeElement)).toBe(window.script)
     await page.click('summary:text-is("Reply")')
     await page.fill('details textarea', 'I do.')
-    await page.click('details button')
+    await page.click('details[open] .primary')
     await expect.poll(() => page.locator('.comment .comment .prose').allInnerTexts()).toEqual(['I do.'])
 
     await page.click('.whole >> text=Edit')

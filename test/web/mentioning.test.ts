@@ -47,7 +47,7 @@ it('names are offered while an @ is typed, and chosen by keyboard or pointer', a
   await expect.poll(() => options.count()).toBe(1)
   await field.press('Escape')
   expect([await options.count(), await field.getAttribute('aria-activedescendant')]).toEqual([0, null])
-  await page.locator('.comment-form button[type=submit]').last().click()
+  await page.locator('.comment-form button.primary').last().click()
   await page.locator('.flash').waitFor()
   for (const form of ['edit', 'update']) {
     await page.goto(`${site.url}/posts/${post.slug}/${form}`)

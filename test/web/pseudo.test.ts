@@ -169,6 +169,7 @@ it.each([
     '/users/:user': `/users/${username}`,
     '/users/:user/votes': `/users/${username}/votes`,
     '/users/:user/comments': `/users/${username}/comments`,
+    '/formatting': '/formatting',
     '/legal/:name': '/legal/terms',
     missing: '/nowhere',
   }

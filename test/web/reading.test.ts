@@ -105,7 +105,7 @@ it('a half-written comment is there after a reload, and not after it is sent', a
   await page.reload()
   expect(await page.inputValue('#field-body')).toBe('Half a com')
   expect(await page.isChecked('input[name=is_internal]')).toBe(true)
-  await page.click('.comment-form button')
+  await page.click('.comment-form button[type=submit]')
   await page.waitForURL(/#comment-/)
   expect(await page.locator('.comment:target').innerText()).toContain('Half a com')
   expect(await page.locator('.flash').innerText()).toBe('Your note is saved. Only the team sees it.')
@@ -131,7 +131,10 @@ it('without a script, the message about a comment is in sight beside the comment
     await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
     await page.goto(`${site.url}/posts/${post.slug}`)
     await page.locator('textarea[name=body]:visible').fill('The newest')
-    await page.locator('form:has(textarea[name=body]:visible) button:not([formaction]):visible').first().click()
+    await page
+      .locator('form:has(textarea[name=body]:visible) button[type=submit]:not([formaction]):visible')
+      .first()
+      .click()
     const boxOf = (selector: string) => page.locator(selector).first().boundingBox()
     const [message, comment] = [await boxOf('.flash'), await boxOf('.comment:target > article')]
     const shows = { y: message?.y, end: (message?.y ?? 0) + (message?.height ?? 0), comment: comment?.y }

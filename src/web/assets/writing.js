@@ -59,26 +59,25 @@ if (finder instanceof HTMLInputElement) {
 }
 
 // The preview, without leaving the form.
-const preview = document.querySelector('button[name=preview]')
-if (preview instanceof HTMLButtonElement)
-  preview.addEventListener('click', (event) => void showPreview(event, preview, preview.form))
+document.addEventListener('click', (event) => {
+  const button = event.target instanceof Element ? event.target.closest('button[name=preview][value=text]') : null
+  if (button instanceof HTMLButtonElement) void showPreview(event, button, button.form)
+})
 
 /** @param {Event} event @param {HTMLButtonElement} button @param {HTMLFormElement | null} form */
 async function showPreview(event, button, form) {
-  const place = document.querySelector('#preview')
-  const html = place?.querySelector('[data-html]')
-  if (!form || !html || !(place instanceof HTMLElement)) return
+  if (!form || !(button.formNoValidate || form.checkValidity())) return
   event.preventDefault()
   const fields = new URLSearchParams()
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') fields.append(name, value)
-  fields.set('preview', 'yes')
+  fields.set('preview', 'text')
   try {
-    const page = await pageOf(form.action, { method: 'POST', body: fields })
-    const made = page.querySelector('#preview [data-html]')
-    if (!made || page.querySelector('.summary')) return form.requestSubmit(button) // to the page that says why
-    html.replaceChildren(...Array.from(made.childNodes, (node) => document.importNode(node, true)))
-    place.hidden = false
-    place.scrollIntoView({ block: 'nearest' })
+    const made = (await pageOf(form.action, { method: 'POST', body: fields })).querySelector('.preview')
+    if (!made) return form.requestSubmit(button) // to the page that says why
+    const preview = document.importNode(made, true)
+    form.querySelector('.preview')?.remove()
+    button.parentElement?.before(preview)
+    if (preview instanceof HTMLElement) preview.focus()
   } catch {
     tell(main?.dataset.unreachable)
   }
@@ -146,7 +145,8 @@ for (const kind of ['submit', 'input'])
 /** @param {EventTarget | null} target */
 function loadHelp(target) {
   const form = target instanceof Element ? target.closest('form') : null
-  for (const part of form?.querySelectorAll('[data-script]') ?? [])
+  const editor = form?.matches(WRITTEN) ? document.querySelector('a[data-script]') : null
+  for (const part of [editor, ...(form?.querySelectorAll('[data-script]') ?? [])])
     if (part instanceof HTMLElement) import(part.dataset.script ?? '').catch(() => undefined) // offline: every form works without
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))

@@ -9,6 +9,7 @@ import { withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type Outcome, type View } from '../kit/page.js'
+import { commentPreview } from '../parts/commentpreview.js'
 import { Confirm } from '../parts/confirm.js'
 import { named } from '../parts/namefield.js'
 import { Quote } from '../parts/quote.js'
@@ -78,7 +79,10 @@ export const comment = action({
   operation: comments.create,
   images: 'body',
   page: formOf,
-  before: named,
+  before: async (view, form) =>
+    form.preview === undefined
+      ? named(view, form)
+      : commentPreview(view, form, { path: pathOf(view, view.params.slug ?? '', '/comments'), isTeam: true }),
   input: ({ params }, { body = '', parent_id, is_internal }) => ({
     post_id: params.slug,
     body,

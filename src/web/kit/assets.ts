@@ -55,6 +55,8 @@ export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', '
 export const mentionsScript = assetOf('mentions.js')
 /** Loaded where somebody who is signed in writes a text. */
 export const imagesScript = assetOf('images.js')
+/** Loaded where somebody writes Markdown. */
+export const editorScript = assetOf('editor.js')
 /** Loaded by the search page only. */
 export const searchScript = assetOf('search.js')
 /** Loaded by the dashboard only. */
@@ -83,6 +85,7 @@ export const assets = new Map(
     script,
     mentionsScript,
     imagesScript,
+    editorScript,
     searchScript,
     dashboardStyle,
     dashboardScript,

@@ -16,6 +16,8 @@ export const links = {
   teamTag: (url: string): string => withQuery('/dashboard/posts', { tag: url }),
   /** The public profile of a person. */
   profile: (username: string): string => `/users/${encodeURIComponent(username)}`,
+  /** How to write Markdown. */
+  formatting: '/formatting',
   legal: (name: LegalPage): string => `/legal/${name}`,
   /** Pages of the dashboard. */
   teamPost: (slug: string): string => `/dashboard/posts/${encodeURIComponent(slug)}`,

@@ -1,11 +1,13 @@
 import * as comments from '../../service/comments.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
-import { Check, Field, Form, Hidden, Submit } from './form.js'
+import { Check, Form, Hidden, Submit } from './form.js'
+import { MarkdownField } from './markdownfield.js'
 import { mentionsIn } from './mentions.js'
 import { Icon } from './icon.js'
 import { ImageField } from './imagefield.js'
 import { NameField } from './namefield.js'
+import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
 
 interface CommentFormProps {
@@ -38,15 +40,15 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
     <Form view={view} to={path} class="comment-form" takesFiles>
       <Hidden name="parent_id" value={parent} />
       <Refused view={view} of={comments.create} />
-      <Field
+      <MarkdownField
         view={mine}
         of={comments.create}
         name="body"
         id={`field-body${suffix}`}
         label={t(kind === 'note' ? 'comment.writeNote' : parent === undefined ? 'comment.write' : 'comment.writeReply')}
-        hint={t('form.markdown')}
         rows={parent === undefined && kind === undefined ? 4 : 3}
         required
+        isRepeated={parent !== undefined || kind === 'note'}
         autofocus={autofocus && !view.form.error}
         data={{
           ...mentionsIn(view, links.people(slug)),
@@ -54,6 +56,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
         }}
       />
       <ImageField view={mine} suffix={suffix} />
+      <Preview view={view} text={previewOf(mine, 'body')[0]} />
       <NameField view={mine} id={`field-name${suffix}`} />
       {kind === 'note' ? <Hidden name="is_internal" value="true" /> : null}
       {kind !== undefined ? null : to?.is_internal ? (
@@ -69,9 +72,12 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
           <span>{t('comment.keep')}</span>
         </label>
       )}
-      <Submit kind={kind === 'note' ? 'plain' : 'primary'}>
-        {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
-      </Submit>
+      <div class="buttons">
+        <Submit kind={kind === 'note' ? 'plain' : 'primary'}>
+          {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
+        </Submit>
+        <PreviewButton view={view} />
+      </div>
     </Form>
   )
 }

@@ -93,11 +93,7 @@ export function Field({
   const wrong = problemOf(view, name)
   const typed = rule.secret ? undefined : (view.form.values[name] ?? value)
   const isOther = isOlder(view) && !rule.secret && (typed ?? '').trim() !== (value ?? '').trim()
-  const describedBy = [
-    ...(hint ? [`${id}-hint`] : []),
-    ...(wrong ? [`${id}-wrong`] : []),
-    ...(isOther ? [`${id}-now`] : []),
-  ].join(' ')
+  const notes = [hint && `${id}-hint`, wrong && `${id}-wrong`, isOther && `${id}-now`]
   const common = {
     id,
     name,
@@ -106,7 +102,7 @@ export function Field({
     autofocus: autofocus ?? false,
     maxLength: maxLength ?? rule.maxLength,
     'aria-invalid': wrong ? ('true' as const) : undefined,
-    'aria-describedby': describedBy || undefined,
+    'aria-describedby': notes.filter(Boolean).join(' ') || undefined,
     ...Object.fromEntries(Object.entries(data).map(([key, text]) => [`data-${key}`, text])),
   }
   return (

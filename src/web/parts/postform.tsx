@@ -1,5 +1,4 @@
 import type { TObject } from 'typebox'
-import type { Text } from '../../core/markdown/index.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
@@ -10,9 +9,11 @@ import { TellNobody } from './audience.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
 import { ImageField } from './imagefield.js'
+import { MarkdownField } from './markdownfield.js'
 import { mentionsIn } from './mentions.js'
 import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
+import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
 import { RoadmapField } from './roadmapfield.js'
 
@@ -45,10 +46,6 @@ interface PostFormProps {
   cancel?: string
 }
 
-/** The text that a page with the form shows as it will look. */
-export const previewOf = ({ form }: View): readonly Text[] =>
-  form.values.preview === undefined || form.error ? [] : [{ markdown: form.values.contentMarkdown ?? '', level: 2 }]
-
 /** The form of a post, new or edited: the title first, because similar posts are found by it. */
 export function PostForm({
   view,
@@ -65,7 +62,6 @@ export function PostForm({
   cancel,
 }: PostFormProps) {
   const { t } = view
-  const [text] = previewOf(view)
   return (
     <Form view={view} to={to} class="post-form" id="post-form" takesFiles>
       {/* Enter presses the first button of a form: this one, and not a vote */}
@@ -94,37 +90,24 @@ export function PostForm({
           </div>
         </section>
       ) : null}
-      <Field
+      <MarkdownField
         view={view}
         of={of}
         name="contentMarkdown"
         label={t('post.text')}
-        hint={t('form.markdown')}
         rows={8}
         value={values.contentMarkdown}
         data={mentionsIn(view, slug === undefined ? '/posts/people' : links.people(slug))}
       />
       <ImageField view={view} />
-      <section
-        id="preview"
-        class="preview"
-        aria-live="polite"
-        hidden={text === undefined}
-        tabIndex={-1}
-        autofocus={text !== undefined}
-      >
-        <h2>{t('post.preview')}</h2>
-        <div class="prose" dir="auto" data-html="" dangerouslySetInnerHTML={{ __html: text ? view.html(text) : '' }} />
-      </section>
+      <Preview view={view} text={previewOf(view, 'contentMarkdown')[0]} />
       <BoardField view={view} boards={boards} value={values.boardId} />
       {similar ? <NameField view={view} /> : null}
       {roadmaps ? <RoadmapField view={view} roadmaps={roadmaps} value={values.roadmapId} /> : null}
       {roadmaps && roadmaps.rows.length > 0 ? <TellNobody view={view} /> : null}
       <div class="buttons">
         <Submit>{submit}</Submit>
-        <button type="submit" class="button plain" name="preview" value="yes" formnovalidate>
-          {t('post.preview')}
-        </button>
+        <PreviewButton view={view} mayBeUnfinished />
         {cancel === undefined ? null : (
           <a class="button plain" href={view.href(cancel)}>
             {t('form.cancel')}

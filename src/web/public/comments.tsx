@@ -5,12 +5,15 @@ import * as moderation from '../../service/moderation.js'
 import { cameFrom, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
+import { commentPreview } from '../parts/commentpreview.js'
 import { Confirm } from '../parts/confirm.js'
-import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Check, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { named } from '../parts/namefield.js'
 import { Quote } from '../parts/quote.js'
+import { MarkdownField } from '../parts/markdownfield.js'
 import { mentionsIn } from '../parts/mentions.js'
 import { ImageField } from '../parts/imagefield.js'
+import { admitPreview, Preview, PreviewButton, previewOf } from '../parts/preview.js'
 import { Refused } from '../parts/refused.js'
 import { AskToDelete, ReportForm } from '../parts/report.js'
 import { Stored, versionOf } from '../parts/stored.js'
@@ -26,7 +29,8 @@ export const create = action({
   operation: service.create,
   images: 'body',
   page: async () => post,
-  before: named,
+  before: async (view, form) =>
+    form.preview === undefined ? named(view, form) : commentPreview(view, form, { path: `${postOf(view)}/comments` }),
   input: ({ params }, { body = '', parent_id, is_internal }) => ({
     post_id: params.slug,
     body,
@@ -74,6 +78,7 @@ export const editComment = page({
   signedIn: true,
   forms: [service.update],
   load: loadShown,
+  texts: (view) => previewOf(view, 'body'),
   title: ({ t }) => t('comment.edit'),
   show: (view, { comment }) => (
     <div class="narrow">
@@ -84,23 +89,24 @@ export const editComment = page({
         <Refused view={view} of={service.update} />
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="if_updated_at" value={versionOf(view, view.form.values.if_updated_at, comment.updated_at)} />
-        <Field
+        <MarkdownField
           view={view}
           of={service.create}
           name="body"
           label={view.t('comment.write')}
-          hint={view.t('form.markdown')}
           rows={6}
           required
           value={unescaped(comment.body)}
           data={mentionsIn(view, links.people(view.params.slug ?? ''))}
         />
         <ImageField view={view} />
+        <Preview view={view} text={previewOf(view, 'body')[0]} />
         {view.can('comment:create_internal') ? (
           <Check view={view} name="is_internal" label={view.t('comment.internal')} checked={comment.is_internal} />
         ) : null}
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
+          <PreviewButton view={view} />
           <a class="button plain" href={view.href(cameFrom(view) ?? pathOf(view))}>
             {view.t('form.cancel')}
           </a>
@@ -114,6 +120,12 @@ export const update = action({
   operation: service.update,
   images: 'body',
   page: async () => editComment,
+  async before(view, form) {
+    if (form.preview === undefined) return undefined
+    const data = await editComment.load(view)
+    await admitPreview(view, service.update, { ...given(view), body: form.body ?? '' })
+    return { title: view.t('comment.edit'), texts: previewOf(view, 'body'), show: editComment.show(view, data) }
+  },
   input: (view, { body = '', is_internal, if_updated_at }) => ({
     ...given(view),
     body,

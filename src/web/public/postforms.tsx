@@ -1,5 +1,4 @@
 import { AppError } from '../../core/errors.js'
-import { parse } from '../../core/fields.js'
 import { LIKELY, RELATED } from '../../core/search/likely.js'
 import { unescaped } from '../../core/text.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
@@ -13,8 +12,9 @@ import { boardsWith, roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
 import { asksForBoards, boardText } from '../parts/boardfield.js'
 import { Summary } from '../parts/form.js'
-import { PostForm, previewOf } from '../parts/postform.js'
+import { PostForm } from '../parts/postform.js'
 import { PostList } from '../parts/postlist.js'
+import { admitPreview, previewOf } from '../parts/preview.js'
 import { named } from '../parts/namefield.js'
 import { Stored, versionOf } from '../parts/stored.js'
 import { postAt } from './posts.js'
@@ -56,7 +56,7 @@ export const newPost = page({
       similar: await similarTo(view, title),
     }
   },
-  texts: previewOf,
+  texts: (view) => previewOf(view, 'contentMarkdown'),
   title: ({ t }) => t('post.new'),
   show: (view, { boards: places, similar }) => (
     <>
@@ -130,11 +130,9 @@ function titleGiven({ title = '' }: Fields): string {
   throw titleMissing('given')
 }
 
-/** Visitors may ask for it, and to make HTML of Markdown takes longer than most pages. */
-async function admitPreview(view: LiveView, { title, contentMarkdown = '' }: Fields): Promise<void> {
-  parse(service.create.input, { contentMarkdown, ...(title && { title }) })
-  await view.guard('preview', () => Promise.resolve())
-}
+/** A title that is missing is asked for where the post is sent. */
+const admit = (view: LiveView, { title, contentMarkdown = '' }: Fields): Promise<void> =>
+  admitPreview(view, service.create, { contentMarkdown, ...(title && { title }) })
 
 export const create = action({
   operation: service.create,
@@ -150,12 +148,12 @@ export const create = action({
     const isUnfinished = isPreview || asksForBoards(form)
     if (!isUnfinished && (!view.viewer || !form.title?.trim())) return undefined // visitors sign in first
     if (!isUnfinished && form.checked !== undefined) return named(view, form)
-    if (isPreview) await admitPreview(view, form)
+    if (isPreview) await admit(view, form)
     const [places, found] = [await placesOf(view), await similarTo(view, form.title ?? '')]
     if (!isUnfinished && !found?.posts.length) return named(view, form)
     return {
       title: view.t('post.new'),
-      texts: previewOf(view),
+      texts: previewOf(view, 'contentMarkdown'),
       show: (
         <>
           {isUnfinished ? (
@@ -193,7 +191,7 @@ export const editPost = page({
     const places = await placesOf(view, boardId ?? view.query.board ?? shown.board?.url, roadmapId ?? shown.roadmap?.url) // prettier-ignore
     return { post: shown, ...places }
   },
-  texts: previewOf,
+  texts: (view) => previewOf(view, 'contentMarkdown'),
   title: ({ t }, { post: { title } }) => t('post.edit', { title }),
   show: (view, { post: shown, boards: places, roadmaps: stages }) => (
     <>
@@ -237,8 +235,12 @@ export const update = action({
   async before(view, form) {
     if (form.preview === undefined && !asksForBoards(form)) return undefined
     const data = await editPost.load(view)
-    if (form.preview !== undefined) await admitPreview(view, form)
-    return { title: view.t('post.editTitle'), texts: previewOf(view), show: editPost.show(view, data) }
+    if (form.preview !== undefined) await admit(view, form)
+    return {
+      title: view.t('post.editTitle'),
+      texts: previewOf(view, 'contentMarkdown'),
+      show: editPost.show(view, data),
+    }
   },
   done: (view, { post: { slug } }) => ({ to: cameFrom(view) ?? links.post(slug), flash: 'saved' }),
 })

@@ -49,6 +49,7 @@ export const routes = {
     '/users/:user': async () => (await userprofile()).profilePosts,
     '/users/:user/votes': async () => (await userprofile()).profileVotes,
     '/users/:user/comments': async () => (await userprofile()).profileComments,
+    '/formatting': async () => (await import('./formatting.js')).formattingPage,
     '/legal/:name': async () => (await legal()).legalPage,
     '/setup/welcome': async () => (await site()).welcome,
     '/setup/create-account': async () => (await site()).accountPage,

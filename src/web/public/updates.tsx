@@ -4,10 +4,12 @@ import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect } from '../kit/page.js'
 import { TellNobody, WillTell } from '../parts/audience.js'
-import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'
+import { MarkdownField } from '../parts/markdownfield.js'
 import { mentionsIn } from '../parts/mentions.js'
 import { ImageField } from '../parts/imagefield.js'
+import { admitPreview, Preview, PreviewButton, previewOf } from '../parts/preview.js'
 import { Refused } from '../parts/refused.js'
 import { RoadmapField } from '../parts/roadmapfield.js'
 import { Stored, versionOf } from '../parts/stored.js'
@@ -25,6 +27,7 @@ export const postUpdate = page({
     const stages = await roadmapsWith(view, chosen).catch(() => roadmapsWith(view))
     return { post, stages, ...(await view.call(audience, { post_id: post.postId })) }
   },
+  texts: (view) => previewOf(view, 'message'),
   title: ({ t }, { post: { title } }) => t('update.of', { title }),
   show: (view, { post, stages, audience: told }) => (
     <div class="narrow">
@@ -36,20 +39,22 @@ export const postUpdate = page({
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="ifUpdatedAt" value={versionOf(view, view.form.values.ifUpdatedAt, post.updatedAt)} />
         <RoadmapField view={view} roadmaps={stages} value={post.roadmap?.url} />
-        <Field
+        <MarkdownField
           view={view}
           of={service.update}
           name="message"
           label={view.t('update.message')}
-          hint={view.t('update.hint')}
+          note={view.t('update.hint')}
           rows={6}
           data={mentionsIn(view, links.people(post.slug))}
         />
         <ImageField view={view} />
+        <Preview view={view} text={previewOf(view, 'message')[0]} />
         <WillTell view={view} audience={told} />
         <TellNobody view={view} />
         <div class="buttons">
           <Submit>{view.t('update.send')}</Submit>
+          <PreviewButton view={view} />
           <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
             {view.t('form.cancel')}
           </a>
@@ -63,6 +68,12 @@ export const update = action({
   operation: service.update,
   images: 'message',
   page: async () => postUpdate,
+  async before(view, form) {
+    if (form.preview === undefined) return undefined
+    const data = await postUpdate.load(view)
+    await admitPreview(view, service.update, { id: view.params.slug, message: form.message ?? '' })
+    return { title: postUpdate.title(view, data), texts: previewOf(view, 'message'), show: postUpdate.show(view, data) }
+  },
   input: ({ params }, { roadmapId, message, quiet, ifUpdatedAt }) => ({
     id: params.slug,
     partial: true,
