@@ -175,6 +175,11 @@ export const post = page({
                   {t('action.copyLink')}
                 </a>
               )}
+              {isCopy ? null : (
+                <a href={href(`${path}/similar`)} rel="nofollow">
+                  {t('similar.title')}
+                </a>
+              )}
               {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
               {view.can('post:update') && !shown.is_held && !shown.is_spam ? (
                 <a href={href(`${path}/merge`)}>{t('action.merge')}</a>
@@ -227,15 +232,6 @@ export const post = page({
             <Summary view={view} />
             <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
           </section>
-          {isCopy ? null : (
-            <section class="similar related">
-              <h2>
-                <a href={href(`${path}/similar`)} rel="nofollow">
-                  {t('similar.title')}
-                </a>
-              </h2>
-            </section>
-          )}
         </div>
       </div>
     )
