@@ -36,6 +36,8 @@ export interface Words {
   /** A day and the time of day. */
   time(this: void, iso: string): string
   number(this: void, value: number): string
+  /** The size of a file, such as `5 MB`, or `5 Mo` in French. */
+  size(this: void, bytes: number): string
   /** Short parts, with what the language puts between them. */
   list(parts: readonly string[]): string
   /** A label and its value, such as `Board: Ideas`. */
@@ -81,9 +83,17 @@ function read(language: string): Words {
     list: (parts) => lists.format(parts),
     labelled: (label, value) => t('layout.labelled', { label, value }),
     number: (value) => numbers.format(value),
+    size: (bytes) => {
+      const [unit, one] = UNITS.find(([, least]) => bytes >= least) ?? SMALLEST
+      const style = { style: 'unit', unit, maximumFractionDigits: 1 } as const
+      return new Intl.NumberFormat(locale, style).format(bytes / one)
+    },
     compact: (value) => (value < MIN_COMPACT ? numbers : compact).format(value),
   }
 }
+
+const SMALLEST = ['kilobyte', 1e3] as const
+const UNITS = [['gigabyte', 1e9], ['megabyte', 1e6], SMALLEST] as const // prettier-ignore
 
 /** Up to here each vote is seen in the number. */
 const MIN_COMPACT = 10_000

@@ -56,3 +56,12 @@ it.each([
   ['قيد التنفيذ', 'active'],
   ['Something else', 'open'],
 ])('a status named %s is %s', (name, kind) => expect(guessedKind(name)).toBe(kind))
+
+it.each([
+  ['en', '5 MB', '81.3 kB'],
+  ['de', '5 MB', '81,3 kB'],
+  ['fr', '5 Mo', '81,3 ko'],
+])('the size of a file reads as in %s', (language, large, small) => {
+  const { size } = wordsOf(language)
+  expect([size(5_000_000), size(81_250)].map((text) => text.replaceAll(/\s/g, ' '))).toEqual([large, small])
+})

@@ -1,4 +1,3 @@
-import { sizeText } from '../../core/text.js'
 import * as service from '../../service/backups.js'
 import { pageNumber } from '../kit/addresses.js'
 import { action, page, type View } from '../kit/page.js'
@@ -68,7 +67,7 @@ export const backups = page({
                     <Time view={view} at={backup.createdAt} />
                   ),
               },
-              { label: t('backups.size'), kind: 'number', cell: ({ bytes }) => sizeText(bytes) },
+              { label: t('backups.size'), kind: 'number', cell: ({ bytes }) => view.words.size(bytes) },
               { label: t('backups.encrypted'), cell: ({ encrypted }) => t(encrypted ? 'backups.yes' : 'backups.no') },
               { label: t('backups.rehearsal'), cell: (backup) => <Rehearsal view={view} backup={backup} /> },
               {

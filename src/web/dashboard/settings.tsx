@@ -1,5 +1,4 @@
 import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../../core/images/types.js'
-import { sizeText } from '../../core/text.js'
 import { valuesIn } from '../../core/values.js'
 import { BETWEEN_LINKS } from '../../core/links.js'
 import * as labs from '../../service/labs.js'
@@ -154,7 +153,7 @@ function LogoFile({ view, name, label }: { view: View; name: 'images' | 'imagesD
     <div class="field">
       <label for={`field-${name}`}>{label}</label>
       <p class="hint" id={`field-${name}-hint`}>
-        {t('general.logoFileHint', { size: sizeText(MAX_IMAGE_BYTES) })}
+        {t('general.logoFileHint', { size: view.words.size(MAX_IMAGE_BYTES) })}
       </p>
       <input
         type="file"

@@ -1,5 +1,4 @@
 import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../../core/images/types.js'
-import { sizeText } from '../../core/text.js'
 import { imagesScript } from '../kit/assets.js'
 import { MAX_ALT, MAX_IMAGES } from '../kit/multipart.js'
 import type { View } from '../kit/page.js'
@@ -25,7 +24,7 @@ export function ImageField({ view, suffix = '' }: { view: View; suffix?: string 
       <div class="field">
         <label for={id}>{t('image.files')}</label>
         <p class="hint" id={`${id}-hint`}>
-          {t('image.hint', { count: MAX_IMAGES, size: sizeText(MAX_IMAGE_BYTES) })}
+          {t('image.hint', { count: MAX_IMAGES, size: view.words.size(MAX_IMAGE_BYTES) })}
         </p>
         <input type="file" id={id} name="images" multiple accept={IMAGE_TYPES.join()} aria-describedby={`${id}-hint`} />
       </div>
