@@ -2,10 +2,14 @@ import { absoluteUrl } from '../core/addresses.js'
 import { withPrompts } from './lib/prompts/prompts.js'
 import { tell, type Terminal } from './lib/terminal/terminal.js'
 
-/** Prompts for the mail settings until they work, or until the user accepts them anyway. */
-export async function promptForMailUrl(terminal: Terminal, from: string): Promise<{ url: string; works: boolean }> {
+/** Prompts for the mail settings until they work, or until the user accepts them anyway. `url` is undefined for no mail. */
+export async function promptForMailUrl(
+  terminal: Terminal,
+  from: string,
+): Promise<{ url: string | undefined; works: boolean }> {
   for (;;) {
     const url = await promptForUrl(terminal)
+    if (url === undefined) return { url, works: false }
     const problem = await smtpProblem(terminal, url, from)
     if (problem === undefined) return { url, works: true }
     tell(terminal, `The connection failed: ${problem}`)
@@ -34,7 +38,7 @@ async function smtpProblem(terminal: Terminal, url: string, from: string): Promi
   return mailProblem({ url, from })
 }
 
-async function promptForUrl(terminal: Terminal): Promise<string> {
+async function promptForUrl(terminal: Terminal): Promise<string | undefined> {
   return withPrompts(terminal, async (prompts, streams) => {
     const method = await prompts.select(
       {
@@ -43,11 +47,13 @@ async function promptForUrl(terminal: Terminal): Promise<string> {
           { name: 'SMTP server', value: 'smtp' },
           { name: 'sendmail program of this machine', value: 'sendmail:' },
           { name: 'Don’t send; write mail to a folder (for testing)', value: 'folder' },
+          { name: 'No mail for now: nobody signs up or resets a password', value: 'none' },
         ],
       },
       streams,
     )
     if (method === 'sendmail:') return method
+    if (method === 'none') return undefined
     if (method === 'folder')
       return absoluteUrl(`folder:${await prompts.input({ message: 'Folder', default: 'mail' }, streams)}`, terminal.cwd)
     const host = await prompts.input({ message: 'SMTP host', required: true }, streams)

@@ -37,6 +37,7 @@ export function register(command: Command, cli: Cli): void {
     .option('--no-board', 'do not ask for a first board')
     .option('--statuses', 'create the four usual roadmaps: Under review, Planned, In progress, Complete')
     .option('--no-statuses', 'do not ask whether to create them')
+    .option('--no-mail', 'set the site up without mail: nobody signs up or resets a password until mail.url is set')
     .option('--if-needed', 'if the site has an owner, change nothing and succeed')
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .action(async () => {
@@ -132,7 +133,9 @@ async function setUpLocally(
   await finish(cli, flags, answer, generated, [
     ...madeLines(answers),
     `data    ${redactedUrl(config.get('database.url') ?? '').replace(/^sqlite:/, '')}`,
-    `mail    ${redactedUrl(mail?.url ?? '')}${origin('mail.url')}`,
+    mail
+      ? `mail    ${redactedUrl(mail.url)}${origin('mail.url')}`
+      : 'mail    none: set mail.url (feedbackctl help mail-url)',
     ...('site.url' in saved ? [`address ${saved['site.url']}`] : []),
     ...('listen' in saved ? [`listen  ${saved.listen}`] : []),
     ...(Object.keys(saved).length > 0

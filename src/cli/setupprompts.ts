@@ -1,4 +1,5 @@
 import { senderAt, type Config } from '../config.js'
+import { AppError } from '../core/errors.js'
 import { settings } from '../core/settings.js'
 import { assertNewPassword, assertUncommonPassword } from '../service/lib/passwords.js'
 import { assertEmail } from '../service/lib/people.js'
@@ -16,6 +17,8 @@ export interface Flags extends OutputFlags {
   /** False: none is asked for. */
   board?: string | boolean
   statuses?: boolean
+  /** False: the site has no mail. */
+  mail?: boolean
   dryRun?: boolean
   input?: boolean
 }
@@ -32,7 +35,7 @@ interface Answers {
 
 export interface Gathered {
   answers: Answers
-  /** Written to the configuration file; undefined if the setting comes from the environment or a file. */
+  /** Written to the configuration file; undefined if the setting comes from the environment or a file, or for no mail. */
   mailUrl: string | undefined
   mailWorks: boolean
   mailFrom: string
@@ -51,7 +54,13 @@ export async function gather(cli: Cli, config: Config, flags: Flags, remote: boo
   }
   const password = flags.password ? await readSource(terminal, flags.password) : config.get('setup.password')
   const generated = flags.password?.kind === 'random' ? password : undefined
-  const needsMail = !remote && config.get('mail.url') === undefined
+  const isMailGiven = config.get('mail.url') !== undefined
+  if (isMailGiven && flags.mail === false)
+    throw new AppError(
+      'USAGE',
+      `--no-mail contradicts mail.url (from ${config.origin('mail.url')}). Leave one of them out.`,
+    )
+  const needsMail = !remote && !isMailGiven && flags.mail !== false
   if (given.email !== undefined) assertEmail(given.email)
   if (password !== undefined) {
     assertNewPassword(password)
@@ -95,7 +104,8 @@ export async function gather(cli: Cli, config: Config, flags: Flags, remote: boo
     const { url, works } = await promptForMailUrl(terminal, mailFrom)
     return { answers, mailUrl: url, mailWorks: works, mailFrom, siteUrl, generated }
   }
-  const mailUrl = config.get('mail.url') ?? ''
+  const mailUrl = config.get('mail.url')
+  if (mailUrl === undefined) return { answers, mailUrl, mailWorks: false, mailFrom, siteUrl, generated }
   const mailWorks = await checkMail(terminal, mailUrl, mailFrom)
   return {
     answers,
@@ -143,7 +153,7 @@ function assertComplete(
     ...(password === undefined
       ? [{ field: 'password', rule: '--password-stdin       or --password-file, --generate-password' }]
       : []),
-    ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL' }] : []),
+    ...(needsMail ? [{ field: 'mail', rule: '--mail-url <url>       or FEEDBACKCTL_MAIL_URL, --no-mail' }] : []),
   ]
   if (missing.length > 0) throw inputMissing(terminal, missing, 'SETUP_INPUT_MISSING')
 }

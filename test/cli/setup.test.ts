@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { NEWEST } from '../../src/db/schema.js'
-import { makeMachine } from '../support/cli.js'
+import { makeMachine, serve } from '../support/cli.js'
 import { engines, makeDatabase } from '../support/site.js'
 import { smtpHost } from '../support/smtp.js'
 
@@ -84,6 +84,29 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
     expect((await machine.run('setup --if-needed')).code).toBe(2)
   })
 
+  it('sets a site up without mail, on which the owner signs in, and mail is added later', async () => {
+    const machine = await makeMachine(engine)
+    const both = await machine.run(`setup ${FLAGS} --no-mail --mail-url folder:mail`, { stdin: PASSWORD })
+    expect([both.code, both.stderr]).toEqual([
+      2,
+      expect.stringContaining('--no-mail contradicts mail.url (from --mail-url).'),
+    ])
+    const { code, stdout } = await machine.run(`setup ${FLAGS} --no-mail`, { stdin: PASSWORD })
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringContaining('  mail    none: set mail.url (feedbackctl help mail-url)\n'),
+    ])
+    expect(JSON.parse((await machine.run('mail queue list --json')).stdout).mails).toEqual([])
+    const http = await serve(machine)
+    const body = { email: 'ada@example.org', password: PASSWORD }
+    const { status, body: answer } = await http('POST /auth/login', { body })
+    expect(status).toBe(200)
+    expect((await http('POST /posts', { token: answer.user.authToken, body: { title: 'First' } })).status).toBe(201)
+    expect((await http('POST /auth/signup', { body: { ...body, email: 'eve@example.org' } })).status).toBe(501)
+    expect((await machine.run('config set mail.url folder:mail')).code).toBe(0)
+    expect((await machine.run('mail test --to ada@example.org')).code).toBe(0)
+  })
+
   it('prints the HTTP body with --json, and a generated password once, in it', async () => {
     const machine = await makeMachine(engine)
     const { stdout, stderr } = await machine.run(
@@ -139,7 +162,7 @@ describe('feedbackctl setup without a terminal', () => {
   why   it cannot be asked for: stdin is not a terminal
   fix   --email <address>      or FEEDBACKCTL_SETUP_EMAIL
         --password-stdin       or --password-file, --generate-password
-        --mail-url <url>       or FEEDBACKCTL_MAIL_URL
+        --mail-url <url>       or FEEDBACKCTL_MAIL_URL, --no-mail
   code  SETUP_INPUT_MISSING (exit 2)
 `)
   })

@@ -48,6 +48,8 @@ export const operator: Actor = {
   expiresAt: Infinity,
 }
 
+export const isOperator = ({ userId, isOwner }: Actor): boolean => isOwner && userId === null
+
 export const visitor = (refusal: AppError, expiresAt = 0): Actor => ({
   userId: null,
   isOwner: false,

@@ -2,7 +2,15 @@ import type { Static, TObject, TSchema } from 'typebox'
 import { AppError, type Failure } from '../../core/errors.js'
 import { assertReadable, parse } from '../../core/fields.js'
 import type { LimitName } from '../../core/limits.js'
-import { assertAllowed, assertOwner, assertSignedIn, assertVerified, type Access } from './access.js'
+import {
+  assertAllowed,
+  assertOwner,
+  assertSignedIn,
+  assertVerified,
+  isOperator,
+  type Access,
+  type Actor,
+} from './access.js'
 import type { Body } from './body.js'
 import { narrowed, type CachedContext, type Context, type HourlyContext } from './context.js'
 import { renameSession } from './sessions.js'
@@ -24,7 +32,7 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required, so that no operation is public by omission
   inputFirst?: true // as the contract has it: invalid input is a 400 also for accounts that may not call it
-  mails?: true // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
+  mails?: true | 'unless-operator' // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
   ownPages?: true // refused where a browser sends it from a page of another site
   writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
@@ -137,8 +145,11 @@ function accountOf(access: Access, { actor }: Context, { email }: Fields): strin
 }
 
 /** Checked first: the HTTP server calls it before it reads the body. */
-export function assertMail(op: Pick<AnyOperation, 'mails'>, { mail }: Pick<Context, 'mail'>): void {
-  if (!op.mails || mail) return
+export function assertMail(
+  op: Pick<AnyOperation, 'mails'>,
+  { mail, actor }: Pick<Context, 'mail'> & { actor?: Actor },
+): void {
+  if (!op.mails || mail || (op.mails === 'unless-operator' && actor && isOperator(actor))) return
   throw new AppError(
     'MAIL_CONFIG_MISSING',
     'Mail is not configured, so no mail can be sent. Set mail.url (feedbackctl help mail-url).',
