@@ -110,17 +110,22 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
 /** The most events that a search reads. */
 export const MOST_READ = 100_000
 
-/** The events of a page that match. */
-export const searchEvents = (
+interface Search<Shown> {
+  shown(this: void, events: readonly NamedEvent[]): Promise<Shown[]>
+  matches(this: void, event: Shown): boolean
+}
+
+/** The events of a page that match, as they are shown. */
+export const searchEvents = <Shown extends NamedEvent>(
   db: Db,
   filter: EventFilter,
   { created, after, ...page }: EventPage,
-  matches: (event: NamedEvent) => boolean,
-): Promise<NamedEvent[]> =>
-  searchPage<NamedEvent, number>(
+  { shown, matches }: Search<Shown>,
+): Promise<Shown[]> =>
+  searchPage<Shown, number>(
     { ...page, ...(after !== undefined && { after }) },
     {
-      read: ({ limit, after: last }) => listEvents(db, filter, { created, after: last, limit }),
+      read: async ({ limit, after: last }) => shown(await listEvents(db, filter, { created, after: last, limit })),
       at: ({ id }) => id,
       matches,
       most: MOST_READ,

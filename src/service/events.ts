@@ -9,6 +9,7 @@ import { toldOfPost } from '../db/notifications.js'
 import { listEvents, MOST_READ, searchEvents, type NamedEvent } from '../db/events.js'
 import { can, type Actor } from './lib/access.js'
 import type { Context } from './lib/context.js'
+import { readable, readableEvent, type ReadableEvent } from './lib/eventnames.js'
 import { operation } from './lib/operation.js'
 import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing } from './lib/paging.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
@@ -31,7 +32,8 @@ const Event = Type.Object({
   action: Type.String({ description: 'What happened, such as post.created' }),
   subject_id: Type.String({ description: 'Id of the row' }),
   subject: nullable('string', {
-    description: 'Name of the row at that time; for users, and for posts in vote events, the current name',
+    description:
+      'Name of the row at that time; for users, and for posts in vote events, the current name. For callers who may not read all such rows: the current name, or null where the row is private or gone',
   }),
   person: person('The other user concerned: who got a role, or whose vote was cast'),
   actor: person('Who did it; null for visitors and at the command line'),
@@ -43,7 +45,8 @@ const Event = Type.Object({
   key_id: nullable('string', { description: 'Id of the API key of the request' }),
   created_at: Type.String({ format: 'date-time' }),
   details: Type.Union([Type.Array(Detail), Type.Null()], {
-    description: 'What changed; null where the action says it, or after the account of the author was deleted',
+    description:
+      'What changed; null where the action says it, or after the account of the author was deleted. Without names for callers who may not read all such rows',
   }),
   subject_gone: Type.Optional(
     Type.Boolean({ description: 'true of a post, user or role that no longer exists; otherwise absent' }),
@@ -109,9 +112,10 @@ export const list = operation({
     const number = after === undefined ? (page ?? 1) : null
     const place = { after, created, limit: limit + 1, offset: ((number ?? 1) - 1) * limit }
     const hasText = textMatcher(query)
+    const shown = (events: readonly NamedEvent[]) => readable(ctx, events)
     const found = await (hasText
-      ? searchEvents(db, filter, place, (event) => hasText(...namesOf(event)))
-      : listEvents(db, filter, place))
+      ? searchEvents(db, filter, place, { shown, matches: (event) => hasText(...namesOf(event)) })
+      : shown(await listEvents(db, filter, place)))
     const rows = found.slice(0, limit)
     const page_info = uncountedInfo(
       rows.map(({ id }) => String(id)),
@@ -139,11 +143,12 @@ export const show = operation({
     id: eventId,
   }),
   output: Type.Object({ event: Event, told: Type.Object(counts) }),
-  async run({ db, actor }, { id }) {
+  async run(ctx, { id }) {
+    const { db, actor } = ctx
     const event = await eventOf(db, id)
     const post = await postOf(db, event)
     return {
-      event: toEvent(actor, event),
+      event: toEvent(actor, await readableEvent(ctx, event)),
       told: countsOf(post === undefined ? [] : await toldOfPost(db, post, id)),
     }
   },
@@ -164,12 +169,7 @@ export async function postOf(db: Context['db'], { action, subject_id: id }: Name
 }
 
 /** The texts of an event that a search looks at. */
-const namesOf = ({ action, subject, subjectName, subjectTitle, personName, actorName }: NamedEvent) => [
-  action,
-  subject ?? subjectName ?? subjectTitle,
-  personName,
-  actorName,
-]
+const namesOf = ({ action, name, personName, actorName }: ReadableEvent) => [action, name, personName, actorName]
 
 /** The id of a person, also of one whose account was deleted. */
 async function personId(ctx: Context, who: string): Promise<string> {
@@ -179,14 +179,14 @@ async function personId(ctx: Context, who: string): Promise<string> {
   throw new AppError('USER_NOT_FOUND', `User ${quoted(who)} not found. ${namingPeople(ctx.actor)}`)
 }
 
-function toEvent(actor: Actor, event: NamedEvent): Event {
-  const { id, action, subject_id, subject, person_id: personId, actor_id: actorId, origin, details, ...rest } = event
+function toEvent(actor: Actor, event: ReadableEvent): Event {
+  const { id, action, subject_id, name, person_id: personId, actor_id: actorId, origin, changes, ...rest } = event
   const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
   return {
     id,
     action,
     subject_id,
-    subject: subject ?? rest.subjectName ?? rest.subjectTitle,
+    subject: name,
     person: personOf(personId, rest.personName),
     actor: personOf(actorId, rest.actorName),
     via: operator === null ? 'http' : 'cli',
@@ -194,7 +194,7 @@ function toEvent(actor: Actor, event: NamedEvent): Event {
     address: can(actor, 'user:read') ? rest.address : null,
     key_id: rest.key_id,
     created_at: rest.created_at,
-    details: details === null ? null : (JSON.parse(details) as FieldChange[]).map(toDetail),
+    details: changes?.map(toDetail) ?? null,
     ...(isGone(event) && { subject_gone: true }),
   }
 }

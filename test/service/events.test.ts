@@ -271,6 +271,60 @@ describe.each(engines)('events on %s', (engine) => {
     expect((await site.http('GET /events?person=nobody', { token })).body.code).toBe('USER_NOT_FOUND')
   })
 
+  it('name nothing that is private to a reader who may not read it', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const by = async (request: string, body: object) => {
+      const answer = await site.http(request, { token: owner, body })
+      expect(answer).toMatchObject({ status: expect.toBeOneOf([200, 201]) })
+      return answer.body
+    }
+    const { board: secret } = await by('POST /boards', { name: 'Canary board', url: 'canary-board', display: false })
+    await by('POST /boards', { name: 'Open', url: 'open' })
+    const { roadmap } = await by('POST /roadmaps', { name: 'Canary stage', url: 'canary-stage', display: false })
+    const { tag } = await by('POST /tags', { name: 'Canary tag', url: 'canary-tag', display: false })
+    const { post: hidden } = await by('POST /posts', { title: 'Canary post', boardId: 'canary-board' })
+    const { post: shown } = await by('POST /posts', { title: 'Plain post', boardId: 'open' })
+    await by('PATCH /boards', { boardId: secret.boardId, name: 'Canary place', partial: true })
+    await by('PATCH /posts', { postId: hidden.postId, title: 'Canary wish' })
+    await by('PATCH /posts', { postId: shown.postId, title: 'Plain wish' })
+    await by(`POST /posts/${hidden.postId}/comments`, { body: 'Yes' })
+    await site.http('DELETE /votes', { token: owner, body: { postId: shown.postId } })
+    await by('POST /posts/tag', { ids: [shown.postId], add: [tag.tagId] })
+    await by('POST /views', { name: 'Canary view', shared: true })
+    const { board: opened } = await by('POST /boards', { name: 'Canary past', url: 'past', display: false })
+    await by('PATCH /boards', { boardId: opened.boardId, name: 'Now', url: 'now', display: true, partial: true })
+    await by('POST /boards', { name: 'Canary closing', url: 'closing' })
+    const { post: gone } = await by('POST /posts', { title: 'Canary gone', boardId: 'canary-board' })
+    await site.http('DELETE /posts', { token: owner, body: { id: gone.postId } })
+    const { post: merged } = await by('POST /posts', { title: 'Canary merged', boardId: 'closing' })
+    await by(`POST /posts/${merged.postId}/comments`, { body: 'On the merged one' })
+    await by('POST /posts/merge', { ids: [merged.postId], into: shown.postId })
+    await by('PATCH /boards', { boardId: 'closing', display: false, partial: true })
+
+    const reader = await site.member(['event:read'])
+    const { status, text, body } = await site.http('GET /events?limit=100', { token: reader.token })
+    expect(status).toBe(200)
+    expect(text).not.toMatch(/canary/i)
+    const names = (id: string) =>
+      body.events.filter((event: events.Event) => event.subject_id === id).map((event: events.Event) => event.subject)
+    expect(names(shown.postId)).toEqual(Array(4).fill('Plain wish'))
+    expect(names(opened.boardId)).toEqual(['Now', 'Now'])
+    expect(body.events.filter((event: events.Event) => event.subject_gone).map((event: events.Event) => event.subject_id)).toEqual([gone.postId, gone.postId]) // prettier-ignore
+    for (const { id } of body.events)
+      expect((await site.http(`GET /events/${id}`, { token: reader.token })).text).not.toMatch(/canary/i)
+    // Nor does a search, or a name that stands for a row
+    expect((await site.http('GET /events?query=canary', { token: reader.token })).body.events).toEqual([])
+    for (const name of ['canary-board', 'canary-stage', 'canary-tag', `${hidden.number}`, hidden.slug])
+      expect((await site.http(`GET /names/subject/${name}`, { token: reader.token })).body).toEqual({ id: null })
+    expect((await site.http('GET /names/subject/open', { token: reader.token })).body.id).toEqual(expect.any(String))
+    const all = await site.member(['event:read', 'board:read', 'roadmap:read', 'dashboard:read'])
+    const { text: whole } = await site.http('GET /events?limit=100', { token: all.token })
+    for (const name of ['board', 'place', 'stage', 'tag', 'post', 'wish', 'view', 'past', 'gone', 'merged', 'closing'])
+      expect(whole).toContain(`Canary ${name}`)
+    expect(roadmap.name).toBe('Canary stage')
+  })
+
   it('name the address and the key of a request', async () => {
     const site = await makeSite(engine, { trustProxy: 'true' })
     const owner = await site.owner()

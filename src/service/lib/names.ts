@@ -30,7 +30,9 @@ import { findRoles, listRoles } from '../../db/roles.js'
 import { findTag } from '../../db/tags.js'
 import { listSessions } from '../../db/sessions.js'
 import { listViews } from '../../db/views.js'
+import type { PartlyPrivate } from '../../db/eventsubjects.js'
 import { can, type Actor } from './access.js'
+import { readableRows } from './eventnames.js'
 import { isLinked } from './identities.js'
 import type { Context as Whole } from './context.js'
 import { findPerson } from './people.js'
@@ -130,17 +132,19 @@ const BY_NAME: Readonly<Record<NounWithName, Find>> = {
 
 /** Rows whose events somebody looks for, by what operations find them by. */
 const AS_SUBJECT: Readonly<Record<NounOfSubjects, Find>> = {
-  post: async ({ db }, name) =>
+  post: readableBy('post', async ({ db }, name) =>
     listOf(await findPost(db, name), (post) => ({ id: post.postId, name: post.title, handle: post.number })),
+  ),
   comment: none,
-  board: async ({ db }, name) =>
+  board: readableBy('board', async ({ db }, name) =>
     listOf(await findBoard(db, name), (board) => ({ id: board.boardId, name: board.name, handle: board.url })),
-  roadmap: async ({ db }, name) =>
+  ),
+  roadmap: readableBy('roadmap', async ({ db }, name) =>
     listOf(await findRoadmap(db, name), (roadmap) => ({ id: roadmap.id, name: roadmap.name, handle: roadmap.url })),
-  tag: async ({ db, actor }, name) =>
-    listOf(await findTag(db, name), (tag) => ({ id: tag.tagId, name: tag.name, handle: tag.url })).filter(
-      () => can(actor, 'dashboard:read') || can(actor, 'event:read'),
-    ),
+  ),
+  tag: readableBy('tag', async ({ db }, name) =>
+    listOf(await findTag(db, name), (tag) => ({ id: tag.tagId, name: tag.name, handle: tag.url })),
+  ),
   user: async (ctx, name) =>
     shownTo(
       ctx.actor,
@@ -148,6 +152,10 @@ const AS_SUBJECT: Readonly<Record<NounOfSubjects, Find>> = {
     ),
   role: async ({ db }, name) => (await findRoles(db, name)).map(({ id, name }) => ({ id, name, handle: null })),
   key: none,
+}
+
+function readableBy(noun: PartlyPrivate, find: Find): Find {
+  return async (ctx, name) => readableRows(ctx, noun, await find(ctx, name))
 }
 
 async function none(): Promise<Candidate[]> {
