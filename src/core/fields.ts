@@ -17,6 +17,7 @@ import { valuesIn } from './values.js'
  * - `names`: the noun of what the text names, so that commands accept shorter names for it
  * - `early`: with `names`: the operation ignores a name that it does not find, so commands look it up before
  * - `time`: a point in time; commands take how long ago it was, too
+ * - `keepsAge`: how long ago it was is not made a time by commands
  * - `inDays`: a number of days; commands take `7d` and `4w`, too
  * - `condition`: says when or how to change something, not what to
  * - `divided`: a regular expression for what separates the values of a list in flags and query strings (default: a comma)
@@ -44,6 +45,7 @@ interface Property {
   names?: Noun
   early?: boolean
   time?: boolean
+  keepsAge?: boolean
   inDays?: boolean
   condition?: boolean
   steady?: readonly string[]
@@ -61,6 +63,7 @@ export interface Field {
   names?: Noun
   early?: true
   time?: true
+  keepsAge?: true
   inDays?: true
   condition?: true
   steady?: readonly string[]
@@ -112,6 +115,7 @@ function fieldOf(name: string, property: Property): Field {
     ...(property.names && { names: property.names }),
     ...(property.early && { early: true }),
     ...(property.time && { time: true }),
+    ...(property.keepsAge && { keepsAge: true }),
     ...(property.inDays && { inDays: true }),
     ...(property.condition && { condition: true }),
     ...(property.steady && { steady: property.steady }),

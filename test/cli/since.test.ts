@@ -84,6 +84,15 @@ describe.each(engines)('--since and --until on %s', (engine) => {
     expect(await titles(`--until ${at}`)).toBe('[{"title":"Ten"}]\n')
   })
 
+  it('stay how long ago in a saved view', async () => {
+    const { run } = await filled(engine)
+    expect(await run('views create fresh --since 7d --sort oldest')).toMatchObject({ code: 0 })
+    expect((await run('views list --json')).stdout).toContain('"filter":{"sort":"oldest","since":"7d"}')
+    expect((await run('posts list --view fresh --fields title')).stdout).toMatch(/^\[\{"title":"Five"/)
+    const refused = await run('views create today --since today')
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--since must be a date or a time') })
+  })
+
   it('limit comments, by author too, and people, and events', async () => {
     const { run } = await filled(engine)
     const rows = async (args: string) => {

@@ -55,6 +55,22 @@ describe.each(engines)('saved views on %s', (engine) => {
     expect((await save(site, other.token, { name: 'Late too', waiting: 3 })).body.code).toBe('NOT_ENOUGH_PERMISSION')
   })
 
+  it('keep how long ago as it is given: it is counted anew each hour', async () => {
+    const { site, team } = await filled(engine)
+    const { body } = await save(site, team.token, { name: 'Recent', since: '1d', sort: 'oldest' })
+    expect(body.view.filter).toEqual({ since: '1d', sort: 'oldest' })
+    await save(site, team.token, { name: 'Older', until: '24h', since: '2026-01-01' })
+    const [recent, older] = [async () => listed(site, team.token, { view: 'recent' }), async () => listed(site, team.token, { view: 'older' })] // prettier-ignore
+    const all = (await recent()).posts.length
+    expect([all, (await older()).posts.length]).toEqual([expect.toSatisfy((count) => count > 5), 0])
+    site.clock.now = new Date(Date.UTC(2026, 2, 4, 11, 30))
+    expect([(await recent()).posts.length, (await older()).posts.length]).toEqual([0, all])
+    expect((await listed(site, team.token, { since: '2d' })).posts.length).toBe(all)
+    for (const since of ['0d', '3 days', '7x', '7m', '99999999d', 'today'])
+      expect((await save(site, team.token, { name: since, since })).body).toMatchObject({ code: 'VALIDATION_ERROR', errors: [{ field: 'since', code: 'INVALID_TIME' }] }) // prettier-ignore
+    expect((await listed(site, team.token, { since: '99999y' })).posts.length).toBe(all)
+  })
+
   it('stand for a filter and an order, with the same posts in lists, counts and downloads', async () => {
     const { site, team } = await filled(engine)
     const filter = {

@@ -129,6 +129,14 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     expect(rowsOf(text)).toEqual(['Post 1', 'Post 3', 'Post 7', 'Post 9'])
     expect(text).toContain('View: Triage')
     expect(rowsOf((await get(site, `${HOME}?view=triage&sort=newest`, team.token)).text)[0]).toBe('Post 9')
+    await send(site, `${HOME}/views?recent=14`, team.token, [
+      ['name', 'Fresh'],
+      ['recent', '14'],
+    ])
+    const { text: fresh } = await get(site, `${HOME}?view=fresh`, team.token)
+    expect(fresh).toMatch(/name="recent" value="14"/)
+    expect(fresh).toMatch(/Written within 14 days/)
+    expect((await get(site, `${HOME}?since=12h`, team.token)).text).toMatch(/<input name="since" value="12h"/)
     const again = await send(site, `${HOME}/views`, team.token, form)
     expect([again.status, again.text.includes('There is a view with this name already.')]).toEqual([409, true])
     await site.http('DELETE /boards', { token: owner, body: { boardId: 'bugs' } })

@@ -14,6 +14,7 @@ const OWN = new Set([
   'early',
   'time',
   'inDays',
+  'keepsAge',
   'condition',
   'steady',
   'divided',

@@ -18,7 +18,7 @@ import {
 } from './postplaces.js'
 import { nullable, someOf } from './schemas.js'
 import { personOf } from './sessions.js'
-import { periodFields, periodFrom } from './times.js'
+import { agePeriodFields, periodBefore } from './times.js'
 
 const tagsField = (description: string) =>
   Type.Optional(
@@ -61,7 +61,7 @@ export const filterFields = {
   allTags: tagsField(`Only posts with all of these tags; of these only the newest ${MOST_FOUND} count`),
   withoutTags: tagsField('Only posts with none of these tags; needs dashboard:read'),
   authorId: Type.Optional(Type.String({ description: 'Only by this user: id or user name', names: 'user' })),
-  ...periodFields('posts written'),
+  ...agePeriodFields('posts written'),
   waiting: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -167,6 +167,10 @@ export async function filterFrom(
     hidden: can(ctx.actor, 'board:read'),
     words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
     ...(waiting !== undefined && { spam: false as const }),
-    ...waitingIn(periodFrom({ since, until }), waiting, ctx),
+    ...waitingIn(
+      periodBefore(() => currentHour(ctx), { since, until }),
+      waiting,
+      ctx,
+    ),
   }
 }

@@ -5,6 +5,7 @@ import { boardsWithIds } from '../../db/boards.js'
 import { SORTS } from '../../db/posts/order.js'
 import { roadmapsWithIds } from '../../db/roadmaps.js'
 import { tagsWithIds } from '../../db/tags.js'
+import type { Period } from '../../db/paging.js'
 import { findView, type NamedView, type StoredFilter } from '../../db/views.js'
 import { can, refusedBy, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
@@ -14,6 +15,7 @@ import { policy } from './policies.js'
 import { assertMayWait, filterFields, filterFrom, queryField, wordsGiven } from './postfilter.js'
 import { oneOf } from './schemas.js'
 import { personOf } from './sessions.js'
+import { ageMs, agePeriodFields } from './times.js'
 
 /** Who has views, and sees those that are shared. */
 export const VIEWERS = 'dashboard:read'
@@ -26,6 +28,7 @@ export const VIEW_SORTS = SORTS
 export const viewFields = {
   sort: Type.Optional(oneOf(SORTS, { anyCase: true, description: 'Order' })),
   ...several,
+  ...agePeriodFields('posts written', { keepsAge: true }),
   query: queryField,
 }
 export type ViewInput = Type.Static<Type.TObject<typeof viewFields>>
@@ -93,14 +96,22 @@ export async function storedFrom(
     ...(filter.allTags && { allTags: [...filter.allTags] }),
     ...(filter.withoutTags && { withoutTags: [...filter.withoutTags] }),
     ...(filter.author !== undefined && { author: filter.author }),
-    ...(filter.since !== undefined && { since: filter.since }),
-    ...(filter.until !== undefined && { until: filter.until }),
+    ...storedTimes(given, filter),
     ...(waiting !== undefined && { waiting }),
     ...(mine && { mine }),
     ...(voted && { voted }),
     ...(following && { following }),
     ...(query.trim() !== '' && { query: query.trim() }),
   }
+}
+
+/** An age stays one, so that the view is as old tomorrow. */
+function storedTimes(given: Period, filter: Period): Pick<StoredFilter, 'since' | 'until'> {
+  const stored = (which: keyof Period) => {
+    const time = ageMs(given[which] ?? '') === undefined ? filter[which] : given[which]
+    return time === undefined ? {} : { [which]: time }
+  }
+  return { ...stored('since'), ...stored('until') }
 }
 
 /** The names of the fields in what is stored, where they differ. */

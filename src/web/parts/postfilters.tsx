@@ -2,7 +2,7 @@ import { STATUS_KINDS } from '../../core/statuskinds.js'
 import type { ViewInput } from '../../service/lib/views.js'
 import type { PostFacets } from '../../service/postfacets.js'
 import type { View } from '../kit/page.js'
-import { addressOf } from './postquery.js'
+import { addressOf, recentDays } from './postquery.js'
 
 /** Counts above this number are shown as a lower bound. */
 const MOST_COUNTED = 1000
@@ -71,7 +71,11 @@ export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
         </label>
         <label>
           <span>{t('posts.since')}</span>
-          <input type="date" name="since" value={filter.since?.slice(0, 10)} />
+          <Since since={filter.since} />
+        </label>
+        <label>
+          <span>{t('posts.recent')}</span>
+          <input type="number" name="recent" value={recentDays(filter.since)} min={1} max={99_999} />
         </label>
         {view.can('roadmap:read') ? (
           <label>
@@ -98,6 +102,14 @@ export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
     </details>
   )
 }
+
+/** An age in hours is no date: it stays what it is. */
+const Since = ({ since }: { since: string | undefined }) =>
+  since === undefined || recentDays(since) !== undefined || /^\d{4}-/.test(since) ? (
+    <input type="date" name="since" value={recentDays(since) === undefined ? since?.slice(0, 10) : undefined} />
+  ) : (
+    <input name="since" value={since} maxLength={30} />
+  )
 
 /** Several choices behind a button that says how many are chosen. */
 const Picks = ({
@@ -133,6 +145,7 @@ export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps)
   const { t } = view
   const options = optionsOf(view, facets)
   const nameIn = (all: readonly Option[], value: string) => all.find((each) => each.value === value)?.name ?? value
+  const recent = recentDays(filter.since)
   const without = (change: ViewInput) => addressOf(path, { ...filter, ...change })
   const active = [
     ...(filter.query ? [{ text: t('layout.quoted', { text: filter.query }), to: without({ query: '' }) }] : []),
@@ -158,7 +171,14 @@ export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps)
       ? [{ text: view.words.labelled(t('posts.author'), filter.authorId), to: without({ authorId: '' }) }]
       : []),
     ...(filter.since
-      ? [{ text: view.words.labelled(t('posts.since'), filter.since.slice(0, 10)), to: without({ since: '' }) }]
+      ? [
+          {
+            text: recent
+              ? t('posts.recentFor', { count: Number(recent) })
+              : view.words.labelled(t('posts.since'), filter.since.slice(0, 10)),
+            to: without({ since: '' }),
+          },
+        ]
       : []),
     ...(filter.until
       ? [{ text: view.words.labelled(t('posts.until'), filter.until.slice(0, 10)), to: without({ until: '' }) }]

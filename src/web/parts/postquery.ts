@@ -1,11 +1,12 @@
 import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { VIEW_SORTS, type ViewInput } from '../../service/lib/views.js'
 import { withQuery } from '../kit/addresses.js'
+import { ageMs } from '../../service/lib/times.js'
 import type { View } from '../kit/page.js'
 
 /** Which posts an address asks for: the parameters that every list of the team's posts has. */
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
-  const { q, author, since, until, waiting, by, voted, following, sort, view: saved } = view.query
+  const { q, author, since, until, recent, waiting, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const kinds = view.queried('kind')
   const statusKind = STATUS_KINDS.filter((kind) => kinds.includes(kind))
@@ -22,6 +23,7 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(withoutTags.length > 0 && { withoutTags }),
     ...(author && { authorId: author }),
     ...(since && { since }),
+    ...(recent && { since: `${recent.slice(0, 10)}d` }),
     ...(until && { until }),
     ...(waiting && { waiting: /^\d{1,4}$/.test(waiting) ? Number(waiting) : 0 }),
     ...(by === 'me' && { mine: true }),
@@ -29,6 +31,14 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(following === 'true' && { following: true }),
     ...(order && { sort: order }),
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** The days of an age that the form shows as a number. */
+export function recentDays(since = ''): string | undefined {
+  const days = (ageMs(since) ?? 0) / DAY_MS
+  return days > 0 && Number.isInteger(days) ? String(days) : undefined
 }
 
 /** The parameters of the address that asks for these posts. */
@@ -57,7 +67,8 @@ export const queryOf = ({
   tags: allTags,
   untagged: withoutTags,
   author: authorId,
-  since,
+  since: recentDays(since) === undefined ? since : undefined,
+  recent: recentDays(since),
   until,
   waiting: waiting === undefined || waiting === 0 ? undefined : String(waiting),
   by: mine ? 'me' : undefined,

@@ -16,9 +16,9 @@ const FORMS = 'how long ago (30m, 12h, 7d, 2w, 1y), today, yesterday, or a date,
 /** The values, with a time in place of how long ago it was: `30m`, `12h`, `7d`, `2w`, `1y`, `today`, `yesterday`. */
 export function withTimes(schema: TObject, values: Record<string, unknown>, now: Date): Record<string, unknown> {
   const resolved = { ...values }
-  for (const { name, time } of fieldsOf(schema)) {
+  for (const { name, time, keepsAge } of fieldsOf(schema)) {
     const value = values[name]
-    if (time && typeof value === 'string') resolved[name] = timeOf(name, value.trim(), now)
+    if (time && !keepsAge && typeof value === 'string') resolved[name] = timeOf(name, value.trim(), now)
   }
   return resolved
 }
