@@ -84,6 +84,7 @@ async function* piecesOf(url: URL, body: IncomingMessage): AsyncGenerator<Piece>
 const FAILURES: Readonly<Record<HttpFailure['code'], string>> = {
   TIMEOUT: `no response within ${TIMEOUT_MS / 1000} seconds`,
   TOO_LARGE: `its response is larger than ${MAX_BYTES / 1024 / 1024} MB`,
+  PRIVATE_ADDRESS: 'its address is private',
 }
 
 const unreachable = (url: URL, cause: unknown) =>

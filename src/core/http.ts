@@ -1,14 +1,9 @@
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import { HttpFailure } from './httpfailure.js'
 
-/** A response that did not come in time, or is too large. Errors of sockets stay as they are. */
-export class HttpFailure extends Error {
-  override name = 'HttpFailure'
-
-  constructor(readonly code: 'TIMEOUT' | 'TOO_LARGE') {
-    super(code)
-  }
-}
+/** Errors of sockets stay as they are. */
+export { HttpFailure }
 
 interface HttpRequest {
   method?: string
@@ -19,6 +14,11 @@ interface HttpRequest {
   timeout: number
   /** Accepts any certificate. The connection is used once: no other request may go over one that was not verified. */
   anyCertificate?: boolean
+  /**
+   * Fails with PRIVATE_ADDRESS unless all addresses of the host are of the internet, and dials one that was checked. For
+   * addresses that others than the operator give.
+   */
+  onlyPublic?: boolean
 }
 
 /**
@@ -27,9 +27,11 @@ interface HttpRequest {
  */
 export async function openHttp(
   url: URL,
-  { method = 'GET', headers, body, timeout, anyCertificate = false }: HttpRequest,
+  { method = 'GET', headers, body, timeout, anyCertificate = false, onlyPublic = false }: HttpRequest,
 ): Promise<IncomingMessage> {
   const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
+  const guard = onlyPublic ? await import('./publichosts.js') : undefined
+  guard?.assertPublicHost(url)
   return new Promise<IncomingMessage>((resolve, reject) => {
     const timer = setTimeout(() => sent.destroy(new HttpFailure('TIMEOUT')), timeout)
     const options = {
@@ -37,6 +39,8 @@ export async function openHttp(
       // Node adds no length to a DELETE
       headers: { ...headers, ...(typeof body === 'string' && { 'content-length': Buffer.byteLength(body) }) },
       ...(anyCertificate && { agent: false as const, rejectUnauthorized: false }),
+      // A connection that is kept was dialled without the check
+      ...(guard && { agent: false as const, lookup: guard.publicLookup }),
     }
     const sent = request(url, options, (response) => {
       clearTimeout(timer)
