@@ -24,7 +24,7 @@ export async function mergeUser(db: Db, { userId, intoId }: { userId: string; in
   await dropMergedTwice(db, intoId)
   for (const [table, key] of KEYED)
     await sql`
-      update ${sql.table(table)} set "userId" = ${intoId} where "userId" = ${userId}
+      update ${sql.table(table)} set "userId" = ${intoId} where "userId" = ${userId} and ${sql.ref(key)} is not null
       and not exists (select 1 from ${sql.table(table)} as own where own."userId" = ${intoId} and own.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)})`.execute(
       db,
     )
@@ -35,9 +35,12 @@ export async function mergeUser(db: Db, { userId, intoId }: { userId: string; in
   return { posts, comments, votes, repeated }
 }
 
-/** Tables with one row per person and key. The account's own row stays. */
+/** Tables with one row per person and key, which may be null. The account's own row stays. */
 const KEYED = [
   ['follows', 'postId'],
+  ['board_follows', 'boardId'],
+  ['reports', 'postId'],
+  ['reports', 'commentId'],
   ['mentions', 'textId'],
 ] as const
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
 import { miscounts } from '../../src/db/recount.js'
+import * as boards from '../../src/service/boards.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as users from '../../src/service/users.js'
@@ -131,6 +132,37 @@ describe.each(engines)('a person whom an import brought without an address, on %
     expect(tags).toEqual([...words('ann', 2), ...words('own', 18)])
     expect((await merge(bob.userId, eve.userId)).body.user.tags).toEqual(tags)
     expect(await site.db.selectFrom('user_tags').select('tag').execute()).toHaveLength(20)
+  })
+
+  it('is merged with the boards that they follow and with their reports, one each', async () => {
+    const { site, named, eve, merge, idOf, counted } = await open(engine)
+    const ann = await named('Ann')
+    const two = await Promise.all(
+      ['One', 'Two'].map(async (name) => (await site.call(boards.create, { name })).board.boardId),
+    )
+    const posts = [await idOf(1), await idOf(2), await idOf(3)]
+    const { id: commentId } = await site.db.selectFrom('comments').select('id').executeTakeFirstOrThrow()
+    const follows = [ann, ann, eve].map(({ userId }, at) => ({ userId, boardId: two[at % 2] ?? '', createdAt: AT(4) })) // prettier-ignore
+    await site.db.insertInto('board_follows').values(follows).execute()
+    const report = (userId: string, about: { postId?: string; commentId?: string }) => ({ reportId: newId(), userId, postId: null, commentId: null, reason: 'Spam', createdAt: AT(4), ...about }) // prettier-ignore
+    const reports = [
+      report(ann.userId, { postId: posts[1] ?? '' }),
+      report(ann.userId, { postId: posts[2] ?? '' }),
+      report(ann.userId, { commentId }),
+      report(eve.userId, { postId: posts[2] ?? '' }),
+      report(eve.userId, { commentId }),
+    ]
+    await site.db.insertInto('reports').values(reports).execute()
+    await merge(ann.userId, eve.userId)
+    const followed = await site.db.selectFrom('board_follows').select(['userId', 'boardId']).execute()
+    expect(followed.map(({ userId }) => userId)).toEqual([eve.userId, eve.userId])
+    expect(new Set(followed.map(({ boardId }) => boardId))).toEqual(new Set(two))
+    const about = await site.db.selectFrom('reports').select(['userId', 'postId', 'commentId']).execute()
+    expect(about.map(({ userId }) => userId)).toEqual([eve.userId, eve.userId, eve.userId])
+    expect(new Set(about.map((each) => each.postId ?? each.commentId))).toEqual(
+      new Set([posts[1], posts[2], commentId]),
+    )
+    await counted()
   })
 
   it('is nobody whom another service signs in', async () => {
