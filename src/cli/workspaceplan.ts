@@ -164,7 +164,7 @@ function movesIn(wanted: readonly Entry[] | undefined, there: readonly Present[]
   return [{ ...step('move', 'roadmaps', '', [{ field: 'order', before, after: order }]), isAlone: false, run }]
 }
 
-const touched = async (call: Call, { posts, people }: Present) => ({ posts: (await posts(call)) ?? null, people: people ?? null }) // prettier-ignore
+const touched = async (call: Call, { posts, people }: Present) => ({ posts: (await posts(call)) ?? null, people: (await people(call)) ?? null }) // prettier-ignore
 
 const keyOf = (list: ListName, entry: Entry): string => String(entry[LISTS[list].key]).trim()
 

@@ -1,5 +1,6 @@
 import { AppError } from '../core/errors.js'
 import type { PageInfo } from '../core/pages.js'
+import * as boardfollows from '../service/boardfollows.js'
 import * as boards from '../service/boards.js'
 import { everyPage } from '../service/lib/everypage.js'
 import type { Call } from '../service/lib/operation.js'
@@ -17,7 +18,7 @@ export interface Present {
   entry: Entry
   /** Posts that have it, and people; undefined where none can. */
   posts(this: void, call: Call): Promise<number | undefined>
-  people?: number
+  people(this: void, call: Call): Promise<number | undefined>
 }
 
 export interface Site {
@@ -42,7 +43,7 @@ export async function siteNow(call: Call): Promise<Site> {
   const ofRoles: Present[] = []
   for (const role of held) {
     const { permissions } = (await call(roles.show, { id: role.id })).role
-    ofRoles.push({ id: role.id, entry: picked('roles', { ...role, permissions }), posts: none, people: role.user_count }) // prettier-ignore
+    ofRoles.push({ id: role.id, entry: picked('roles', { ...role, permissions }), posts: none, people: async () => role.user_count }) // prettier-ignore
   }
   const [twice] = held.filter(({ name }, at) => held.findIndex((role) => role.name === name) !== at)
   if (twice) throw new AppError('USAGE', `Two roles have the name "${twice.name}". Rename one first: a workspace names roles by their names.`) // prettier-ignore
@@ -50,9 +51,9 @@ export async function siteNow(call: Call): Promise<Site> {
   return {
     settings: fieldsOf(SETTINGS, row),
     lists: {
-      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', each), posts: async (own: Call) => Number((await own(boards.show, { url: each.url })).board.post_count) })), // prettier-ignore
-      roadmaps: found.roadmaps.map((each) => ({ id: each.id, entry: picked('roadmaps', each), posts: (own: Call) => postsOn(own, each.id) })), // prettier-ignore
-      tags: found.tags.map((each) => ({ id: each.tagId, entry: picked('tags', each), posts: async (own: Call) => (await own(tags.show, { url: each.tagId })).tag.post_count })), // prettier-ignore
+      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', each), posts: async (own: Call) => Number((await own(boards.show, { url: each.url })).board.post_count), people: (own: Call) => followersOf(own, each.url) })), // prettier-ignore
+      roadmaps: found.roadmaps.map((each) => ({ id: each.id, entry: picked('roadmaps', each), posts: (own: Call) => postsOn(own, each.id), people: none })), // prettier-ignore
+      tags: found.tags.map((each) => ({ id: each.tagId, entry: picked('tags', each), posts: async (own: Call) => (await own(tags.show, { url: each.tagId })).tag.post_count, people: none })), // prettier-ignore
       roles: ofRoles,
     },
     blockedDomains: (await call(settings.blockedDomains, {})).domains,
@@ -68,6 +69,9 @@ async function assertReadsAll(call: Call): Promise<void> {
 }
 
 const none = async () => undefined
+
+const followersOf = async (call: Call, url: string) =>
+  (await call(boardfollows.followed, { url })).followers ?? undefined
 
 const picked = (list: ListName, row: object): Entry => fieldsOf(LISTS[list].fields, row)
 

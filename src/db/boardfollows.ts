@@ -24,6 +24,17 @@ export async function isBoardFollower(
   return rows.length > 0
 }
 
+/** How many people follow a board. */
+export async function boardFollowerCount(db: Db, boardId: string): Promise<number> {
+  const [row] = await compiled(db, 'boardFollowerCount', { boardId }, (given) =>
+    db
+      .selectFrom('board_follows')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('boardId', '=', given.boardId),
+  )
+  return row?.count ?? 0
+}
+
 export const followBoard = (
   db: Db,
   { boardId, userId, at }: { boardId: string; userId: string; at: string },

@@ -1,10 +1,11 @@
 import * as Type from 'typebox'
-import { followBoard, isBoardFollower, unfollowBoard } from '../db/boardfollows.js'
+import { boardFollowerCount, followBoard, isBoardFollower, unfollowBoard } from '../db/boardfollows.js'
 import { readable } from './boards.js'
+import { can } from './lib/access.js'
 import { change } from './lib/change.js'
 import type { CachedContext, Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { fields, inPath } from './lib/schemas.js'
+import { fields, inPath, nullable } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
 
 const following = Type.Object({ following: Type.Boolean() })
@@ -20,11 +21,19 @@ export const followed = operation({
   cache: 'actor',
   errors,
   input,
-  output: following,
+  output: Type.Object({
+    following: Type.Boolean(),
+    followers: nullable('integer', {
+      description: 'How many people follow it; null for people without dashboard:read',
+    }),
+  }),
   async run(ctx, given) {
     const { boardId } = await boardOf(ctx, given)
     const userId = await viewerOf(ctx)
-    return { following: userId !== null && (await isBoardFollower(ctx.db, { boardId, userId })) }
+    return {
+      following: userId !== null && (await isBoardFollower(ctx.db, { boardId, userId })),
+      followers: can(ctx.actor, 'dashboard:read') ? await boardFollowerCount(ctx.db, boardId) : null,
+    }
   },
 })
 

@@ -62,12 +62,12 @@ describe.each(engines)('a workspace on %s', (engine) => {
     )
     const plan = [
       ['update', 'settings', '', null, null],
-      ['update', 'board', 'ideas', 1, null],
+      ['update', 'board', 'ideas', 1, 0],
       ['create', 'board', 'new', null, null],
       ['update', 'tag', 'ui', 1, null],
       ['update', 'role', 'helpers', null, 1],
       ['update', 'blocked domains', '', null, null],
-      ['delete', 'board', 'bugs', 0, null],
+      ['delete', 'board', 'bugs', 0, 0],
       ['move', 'roadmaps', '', null, null],
     ]
     expect(await planned()).toEqual(plan)
@@ -96,6 +96,16 @@ describe.each(engines)('a workspace on %s', (engine) => {
     await done('workspace apply site.yaml --yes --delete-used')
     expect(await exported()).toMatch(/title: Moonbase\n[^]*boards: \[\]\nroadmaps: \[\]\ntags: \[\]\nroles: \[\]\nblockedDomains:\n/) // prettier-ignore
     expect((await machine.run('posts list -o name')).stdout).toContain('dark-mode')
+  })
+
+  it('keeps a board without posts that somebody follows', async () => {
+    const { machine, done, write, planned } = await makeWorld(engine)
+    await done('users create eve@example.org --no-invite', 'boards create Wishes', 'boards follow wishes --as eve@example.org') // prettier-ignore
+    write('format: feedbackctl-workspace/1\nboards: [{url: ideas}, {url: bugs}]\n')
+    expect(await planned()).toEqual([['delete', 'board', 'wishes', 0, 1]])
+    expect(await machine.run('workspace apply site.yaml --yes')).toMatchObject({ code: 2, stderr: expect.stringContaining('board "wishes" (1 user)') }) // prettier-ignore
+    await done('workspace apply site.yaml --yes --delete-used')
+    expect(await planned()).toEqual([])
   })
 
   it('is refused where the file would hide what the caller does not see, or is none', async () => {
