@@ -158,6 +158,18 @@ export function setMode(file: string, mode: number): void {
   })
 }
 
+/** Gives a new folder the owner and group of another one, as far as this user may, and a mode if it is given. */
+export function keepOwner(folder: string, owner: Stats, mode?: number): void {
+  within(folder, O_DIRECTORY, (fd) => {
+    try {
+      if (hasOwners) give(fd, owner)
+    } catch {
+      // not a group of this user, or another user's folder
+    }
+    if (mode !== undefined) fchmodSync(fd, mode & 0o7777)
+  })
+}
+
 /**
  * Gives a new file of this user the group of another one, and lets those read it who may read that: with `secret` its
  * group only. Where this user may not give it that group, it stays for its owner only.

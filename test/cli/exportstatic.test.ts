@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { wordsOf } from '../../src/core/catalogue.js'
@@ -230,6 +230,27 @@ it('can be read by a web server of another user', async () => {
   await after(machine, 'export --static copy')
   const modes = ['copy', 'copy/boards', 'copy/index.html'].map((name) => statSync(path.join(machine.folder, name)).mode & 0o777) // prettier-ignore
   expect(modes).toEqual([0o755, 0o755, 0o644])
+})
+
+it('keeps the owner and the mode of an empty folder', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  for (const [kind, name] of [
+    ['--static', 'copy'],
+    ['--csv', 'sheets'],
+  ] as const) {
+    // prettier-ignore
+    const folder = path.join(machine.folder, name)
+    mkdirSync(folder)
+    chmodSync(folder, 0o2750)
+    const [uid, gid] = process.getuid?.() === 0 ? [12_345, 23_456] : [process.getuid?.(), process.getgid?.()]
+    chownSync(folder, uid ?? 0, gid ?? 0)
+    await after(machine, `export ${kind} ${name}`)
+    const { mode, uid: owner, gid: group } = statSync(folder)
+    expect([mode & 0o7777, owner, group]).toEqual([0o2750, uid, gid])
+    const file = statSync(path.join(folder, readdirSync(folder).find((each) => /\.(html|csv)$/.test(each)) ?? ''))
+    expect([file.uid, file.gid]).toEqual([uid, gid])
+  }
 })
 
 it('refuses what it cannot write, and what contradicts it', async () => {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeSync, type Stats } from 'node:fs' // prettier-ignore
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { AppError } from '../../../core/errors.js'
 import { syncFolder } from '../../../core/atomicfile.js'
 import { whyNotWritten } from '../../../core/filecauses.js'
-import { makeFolder, openNewFile, removeEmpty, setMode } from '../../../core/files.js'
+import { keepOwner, makeFolder, openNewFile, removeEmpty } from '../../../core/files.js'
 import { interruptible } from '../terminal/interruptible.js'
 import { transferred } from '../terminal/progress.js'
 import type { Terminal } from '../terminal/terminal.js'
@@ -18,8 +18,8 @@ interface FilePiece {
 }
 
 /**
- * Writes files to a new folder, or to one that is empty. The folder gets its name when all of them are complete. Nobody
- * else can read them, unless they are public. Returns how many files and rows there are.
+ * Writes files to a new folder, or to one that is empty and keeps its owner and mode. The folder gets its name when all of
+ * them are complete. Nobody else can read them, unless they are public. Returns how many files and rows there are.
  */
 export async function saveFolder(
   terminal: Terminal,
@@ -27,9 +27,9 @@ export async function saveFolder(
   pieces: AsyncIterable<FilePiece>,
   { isPublic = false, noun = 'row' }: { isPublic?: boolean; noun?: string } = {},
 ): Promise<{ files: number; rows: number }> {
-  const target = targetOf(terminal, folder)
+  const { target, former } = targetOf(terminal, folder)
   const temporary = `${target}.export-${randomBytes(4).toString('hex')}.part` // "doctor" knows it by this name
-  const writing = new Writing(temporary, folder, isPublic)
+  const writing = new Writing(temporary, { shown: folder, isPublic, former })
   const interruption = interruptible(`Interrupted. Removed what was written of ${folder}.`)
   const progress = transferred(terminal, true, noun)
   const iterator = pieces[Symbol.asyncIterator]()
@@ -53,15 +53,15 @@ export async function saveFolder(
 }
 
 /** Throws USAGE for a folder that has files, or that cannot be replaced by another one. */
-function targetOf(terminal: Terminal, folder: string): string {
+function targetOf(terminal: Terminal, folder: string): { target: string; former?: Stats } {
   const target = path.resolve(terminal.cwd, folder)
   try {
-    if (!existsSync(target)) return target
+    if (!existsSync(target)) return { target }
     const real = realpathSync(target)
     if (readdirSync(real).length > 0) throw new AppError('USAGE', `${folder} is not empty. Name a new folder.`)
     // A shell would be left in a folder that is no longer there
     if (real === realpathSync(terminal.cwd)) throw new AppError('USAGE', `${folder} is the folder that you are in. Name a new folder.`) // prettier-ignore
-    return real
+    return { target: real, former: statSync(real) }
   } catch (error) {
     throw error instanceof AppError ? error : notWritten(folder, error)
   }
@@ -72,20 +72,29 @@ class Writing {
   readonly #temporary: string
   readonly #shown: string
   readonly #isPublic: boolean
+  /** The empty folder that is replaced. */
+  readonly #former: Stats | undefined
   #made: string[] = []
   /** Of the temporary folder: the last one in which a file was made. */
   #folder = ''
   #open: { file: string; fd: number } | undefined
 
-  constructor(temporary: string, shown: string, isPublic: boolean) {
+  constructor(
+    temporary: string,
+    { shown, isPublic, former }: { shown: string; isPublic: boolean; former: Stats | undefined },
+  ) {
     this.#temporary = temporary
     this.#shown = shown
     this.#isPublic = isPublic
+    this.#former = former
   }
 
   add({ file, text, rows }: FilePiece): void {
     this.#said(() => {
-      if (this.#made.length === 0) this.#made = makeFolder(this.#temporary)
+      if (this.#made.length === 0) {
+        this.#made = makeFolder(this.#temporary)
+        if (this.#former) keepOwner(this.#temporary, this.#former) // new files get the owner of their folder
+      }
       if (this.#open?.file !== file) {
         this.#end()
         const whole = path.join(this.#temporary, file)
@@ -105,6 +114,7 @@ class Writing {
     try {
       this.#end()
       await this.#sync(this.#temporary)
+      if (this.#former) keepOwner(this.#temporary, this.#former, this.#former.mode)
       renameSync(this.#temporary, target) // also in place of an empty folder, and of no other
       syncFolder(path.dirname(target))
     } catch (error) {
@@ -135,7 +145,7 @@ class Writing {
     for (let from = 0; from < files.length; from += AT_ONCE)
       await Promise.all(files.slice(from, from + AT_ONCE).map((file) => this.#syncFile(file)))
     for (const entry of entries) if (entry.isDirectory()) await this.#sync(path.join(folder, entry.name))
-    if (this.#isPublic) setMode(folder, PUBLIC_FOLDER)
+    if (this.#isPublic) keepOwner(folder, statSync(folder), PUBLIC_FOLDER) // root may have given it away
     syncFolder(folder)
   }
 
