@@ -66,6 +66,8 @@ interface Listening {
   rates: Rates
   /** Backups that are made now and then. */
   schedule?: Schedule | undefined
+  /** What takes the site out over HTTP. */
+  exports?: App['base']['exports']
   /** How many mails leave; null for no bound. */
   mailRate?: Rate | null
   /** The folder of backups, and what is done with them when the owner asks. */
@@ -95,6 +97,7 @@ export async function startDaemon(
     rates,
     schedule,
     backupWork,
+    exports,
     mailRate = null,
     version,
     worker = 0,
@@ -104,7 +107,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
   const limits = new Limits(rates)
-  const site = { ...app.base, backups: backupWork, ping: app.ping, cache: app.cache, limits }
+  const site = { ...app.base, backups: backupWork, exports, ping: app.ping, cache: app.cache, limits }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
   const server = await buildServer(operations, site, log, {

@@ -16,6 +16,7 @@ import type { Cli } from './lib/connection/session.js'
 import { setFixes } from './lib/errors/fixes.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
+import { siteExports } from './lib/server/siteexports.js'
 import { untilStopped } from './lib/server/shutdown.js'
 import { say, tell, write } from './lib/terminal/terminal.js'
 import { columns } from './postcolumns.js'
@@ -59,7 +60,7 @@ export function register(command: Command, cli: Cli): void {
         await held.release()
         opened.daemon = await startDaemon(
           app,
-          { ...listenAddress(config), rates: ratesOf(config), version },
+          { ...listenAddress(config), rates: ratesOf(config), version, exports: siteExports(app, config) },
           { level: 'warn', stream: cli.terminal.stderr },
         )
         await show(cli, flags, { app, url, file })

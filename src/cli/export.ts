@@ -20,18 +20,19 @@ interface Flags extends OutputFlags {
 
 export function register(command: Command, cli: Cli): void {
   explain(command, {
-    local: true,
     examples: [
       'export --out site.jsonl',
       'export | jq -c \'select(.type == "post")\'',
       'export --with-passwords --out site.jsonl',
       'export --csv sheets',
       'export --static public',
+      'export --static public --server https://feedback.example.org',
     ],
     notes: [
       'Writes lines of JSON: a header, a line for each row, and a last line with the number of the lines before it. All of it is of one moment, also while the site is served.',
       'With --csv it writes tables for spreadsheets, which cannot be imported: a file for each kind of thing, such as posts.csv, with names in place of ids. The folder must be new or empty. It has its name only when all files are complete.',
       'With --static it writes the site as a visitor sees it, as pages that need no server: for a web space, or to be read from the disk. Their links lead to each other, wherever the folder is. Lists of the API and feeds are in it too. Forms, private boards and their posts are not.',
+      'With --server, the owner of a site takes it out of that server: a folder comes as one archive, which is unpacked here. Hashes of passwords do not leave the machine of the site that way.',
       'It has no sessions, API keys, second factors, other ways to sign in, nor mail that waits; a backup has. Without --static, names, e-mail and IP addresses, notes and private posts are in it: keep it where nobody else can read it.',
     ],
   })
@@ -43,8 +44,11 @@ export function register(command: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<Flags>()
       const { out, csv, static: pages, withPasswords = false, bom = false } = flags
       const config = await cli.config()
-      assertLocal(config, 'export')
       assertOne(flags)
+      if (config.get('server') !== undefined) {
+        if (withPasswords) assertLocal(config, 'export --with-passwords')
+        return exportFromServer(cli, flags)
+      }
       if (pages !== undefined) return exportPages(cli, flags, pages)
       if (csv !== undefined) {
         const { exportSheets } = await import('../backup/exportcsv.js')
@@ -75,7 +79,7 @@ function assertOne({ csv, static: pages, out, withPasswords = false }: Flags): v
 }
 
 /** What "export --static" has written. */
-interface Copied {
+export interface Copied {
   folder: string
   copiedAt: string
   files: number
@@ -99,10 +103,11 @@ const columns: Column<Copied>[] = [
 async function exportPages(cli: Cli, flags: Flags, folder: string): Promise<void> {
   const { terminal } = cli
   const app = await cli.open({ glance: STATEMENT_MS })
-  const [{ copiedSite }, { privatePosts }, { saveFolder }] = await Promise.all([
+  const [{ copiedSite }, { privatePosts }, { saveFolder }, { localCall }] = await Promise.all([
     import('../static/site.js'),
     import('../static/private.js'),
     import('./lib/output/savefolder.js'),
+    import('../app/call.js'),
   ])
   const copiedAt = terminal.now()
   const counts = { page: 0, feed: 0, data: 0, asset: 0 }
@@ -116,13 +121,40 @@ async function exportPages(cli: Cli, flags: Flags, folder: string): Promise<void
   const { files } = await saveFolder(terminal, folder, pieces(), { isPublic: true, noun: 'page' }).finally(
     undoHeapLimit,
   )
-  const hidden = await privatePosts(app)
-  const copied: Copied = { folder, copiedAt: copiedAt.toISOString(), files, pages: counts.page, feeds: counts.feed, data: counts.data, privatePosts: hidden } // prettier-ignore
-  if (isMachineReadable(flags)) await print(terminal, flags, { body: copied, rows: [copied], columns, id: (row) => row.folder, single: true }) // prettier-ignore
-  tell(terminal, `Wrote ${counted(counts.page, 'page')} in ${counted(files, 'file')} to ${folder}.`)
+  const hidden = await privatePosts(localCall(app))
+  await reportPages(cli, flags, { folder, copiedAt: copiedAt.toISOString(), files, pages: counts.page, feeds: counts.feed, data: counts.data, privatePosts: hidden }) // prettier-ignore
   const { siteUrl } = app.base
   if (isHere(siteUrl)) tell(terminal, `Warning: the setting site.url is not a public address: canonical addresses and the sitemap name ${siteUrl}.`) // prettier-ignore
+}
+
+async function reportPages({ terminal }: Cli, flags: Flags, copied: Copied): Promise<void> {
+  const { folder, files, pages, privatePosts: hidden } = copied
+  if (isMachineReadable(flags)) await print(terminal, flags, { body: copied, rows: [copied], columns, id: (row) => row.folder, single: true }) // prettier-ignore
+  tell(terminal, `Wrote ${counted(pages, 'page')} in ${counted(files, 'file')} to ${folder}.`)
   if (hidden > 0) tell(terminal, `Left out ${counted(hidden, 'post')} of private boards.`)
+}
+
+/** Takes the site out of a server. */
+async function exportFromServer(cli: Cli, flags: Flags): Promise<void> {
+  const { terminal } = cli
+  const { csv, static: pages, out, bom = false } = flags
+  const call = await cli.connect()
+  const { site } = await import('../service/exports.js')
+  const folder = csv ?? pages
+  if (folder === undefined) {
+    const body = await call(site, { format: 'lines' })
+    const { print: pass, save } = await import('./lib/output/save.js')
+    if (out === undefined || out === '-') return pass(terminal, body)
+    await save(terminal, out, body)
+    return tell(terminal, `Wrote the site to ${out}.`)
+  }
+  const { saveArchive } = await import('./exportarchive.js')
+  const body = () => call(site, { format: csv === undefined ? 'pages' : 'csv', bom })
+  const isPublic = csv === undefined
+  const { files, kinds } = await saveArchive(terminal, folder, body, isPublic)
+  if (!isPublic) return tell(terminal, `Wrote ${counted(files, 'file')} to ${folder}.`)
+  const { privatePosts } = await import('../static/private.js')
+  await reportPages(cli, flags, { folder, copiedAt: terminal.now().toISOString(), files, ...kinds, privatePosts: await privatePosts(call) }) // prettier-ignore
 }
 
 /** Whether only this machine knows an address. */

@@ -135,11 +135,13 @@ async function runServer(
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
-  const [{ listenAddress, ratesOf }, { keepProgramFiles, startDaemon }, { hearPrimary }] = await Promise.all([
-    import('../config.js'),
-    import('../serve.js'),
-    import('../process/workers.js'),
-  ])
+  const [{ listenAddress, ratesOf }, { keepProgramFiles, startDaemon }, { siteExports }, { hearPrimary }] =
+    await Promise.all([
+      import('../config.js'),
+      import('../serve.js'),
+      import('./lib/server/siteexports.js'),
+      import('../process/workers.js'),
+    ])
   const listening = {
     ...listenAddress(config),
     sockets,
@@ -166,7 +168,9 @@ async function runServer(
       () => openSite(cli, { config, logger, migrate, meter, isFirst: worker === undefined && round === 1 }),
       () => manager.waits(WAITS),
     )
-    const daemon = await onceThere(logger, () => startDaemon(app, { ...listening, listener }, log))
+    const daemon = await onceThere(logger, () =>
+      startDaemon(app, { ...listening, listener, exports: siteExports(app, config) }, log),
+    )
     running.ping = app.ping
     running.log = daemon.log
     if (round === 1) {

@@ -60,10 +60,10 @@ export async function read(url: URL, { body, ...response }: Response, timeout = 
 export const bodyFrom = (url: URL, { file, type, body }: Response): LongBody => ({
   ...(file !== undefined && { file }),
   type: type.split(';')[0] ?? '',
-  pieces: piecesOf(url, body),
+  pieces: piecesOf(url, body, type.startsWith('application/zip')),
 })
 
-async function* piecesOf(url: URL, body: IncomingMessage): AsyncGenerator<Piece> {
+async function* piecesOf(url: URL, body: IncomingMessage, isArchive: boolean): AsyncGenerator<Piece> {
   const decoder = new TextDecoder()
   const chunks: AsyncIterator<Buffer> = body[Symbol.asyncIterator]()
   try {
@@ -71,7 +71,11 @@ async function* piecesOf(url: URL, body: IncomingMessage): AsyncGenerator<Piece>
       const timer = setTimeout(() => body.destroy(new HttpFailure('TIMEOUT')), TIMEOUT_MS) // only while it waits for the server
       const { done, value } = await chunks.next().finally(() => clearTimeout(timer))
       if (done) return
-      yield { text: decoder.decode(value, { stream: true }), rows: 0 }
+      yield {
+        text: isArchive ? '' : decoder.decode(value, { stream: true }),
+        ...(isArchive && { bytes: value }),
+        rows: 0,
+      }
     }
   } catch (error) {
     const reason = (error as { code?: string }).code === 'ECONNRESET' ? 'the connection ended' : reasonOf(url, error)

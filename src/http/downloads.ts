@@ -54,7 +54,7 @@ export class Downloads {
     { who, place: ofUpload }: Sending,
   ): Promise<FastifyReply> {
     const headers = {
-      'content-type': `${body.type}; charset=utf-8`,
+      'content-type': body.type === 'application/zip' ? body.type : `${body.type}; charset=utf-8`,
       ...(body.file !== undefined && { 'content-disposition': `attachment; filename="${body.file}"` }),
       'cache-control': 'no-store',
     }
@@ -93,8 +93,7 @@ export class Downloads {
     const { raw } = reply
     const isGone = new Promise((resolve) => raw.once('close', resolve))
     const sent = { rows: 0, bytes: 0 }
-    const write = async ({ text, rows }: Piece) => {
-      const bytes = Buffer.from(text)
+    const write = async ({ text, bytes = Buffer.from(text), rows }: Piece) => {
       connections.produce(bytes.length)
       sent.rows += rows
       sent.bytes += bytes.length

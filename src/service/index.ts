@@ -9,6 +9,7 @@ import * as answers from './answers.js'
 import * as comments from './comments.js'
 import { duplicates } from './duplicates.js'
 import * as events from './events.js'
+import * as exports_ from './exports.js'
 import * as follows from './follows.js'
 import * as mentions from './mentions.js'
 import * as merges from './merges.js'
@@ -244,6 +245,7 @@ export const operations = [
   notificationSettings.site,
   notificationSettings.updateSite,
   names.find,
+  exports_.site,
   events.list,
   events.show,
   audit.verify,

@@ -1,10 +1,8 @@
-import { localCall } from '../app/call.js'
-import type { App } from '../app/open.js'
 import { list } from '../service/boards.js'
+import type { Call } from '../service/lib/operation.js'
 
 /** How many posts are in private boards, which no copy has. */
-export async function privatePosts(app: App): Promise<number> {
-  const call = localCall(app)
+export async function privatePosts(call: Call): Promise<number> {
   let posts = 0
   for (let page = 1, pages = 1; page <= pages; page++) {
     const { boards, total_pages: all } = await call(list, { limit: 100, page, visibility: ['private'] })

@@ -15,7 +15,7 @@ export const routes = {
   actions: { ...content.actions, ...account.actions, ...dashboard.actions },
   oneClicks: account.oneClicks,
   documents: content.documents,
-  downloads: { ...content.downloads, ...account.downloads },
+  downloads: { ...content.downloads, ...account.downloads, ...dashboard.downloads },
   frame: async () => (await import('./parts/layout.js')).frame,
   login: async () => (await import('./account/auth.js')).loginPage,
   error: async () => (await import('./public/site.js')).error,

@@ -62,7 +62,6 @@ describe('help', () => {
       'backup rehearse',
       'backup prune',
       'restore x',
-      'export',
       'migrate',
       'rollback',
       'db copy x y',

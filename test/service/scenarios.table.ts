@@ -68,6 +68,7 @@ export const table: Record<string, Row> = {
     input: async (w, caller) => ({ currentPassword: await w.password(caller), password: 'a new password' }),
   },
   'account.export': { needs: 'account' },
+  'exports.site': { needs: 'owner' },
   // Whoever it is for would be gone after it
   'account.delete': {
     needs: 'account',

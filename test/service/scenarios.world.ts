@@ -41,9 +41,14 @@ export const SECRETS = [
 
 const BACKUP = { file: 'site.backup', bytes: 100, createdAt: '2026-03-01T00:00:00.000Z', version: '1.0.0', schema: '0042_backup_tasks', encrypted: false, redacted: false } // prettier-ignore
 
+async function* oneFile() {
+  yield await Promise.resolve({ file: 'x.csv', text: 'x', rows: 1 })
+}
+const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile }
+
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
 export async function makeWorld(engine: Engine) {
-  const site = await makeSite(engine, { backups: { every: null, list: async () => [BACKUP] } })
+  const site = await makeSite(engine, { backups: { every: null, list: async () => [BACKUP] }, exports: EXPORTS })
   const { call } = site
   const ownerToken = await site.owner()
   const authorEmail = 'author@example.org'

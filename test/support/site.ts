@@ -107,6 +107,7 @@ interface SiteOptions extends ServerOptions {
   siteLanguage?: string
   browserSessions?: Context['browserSessions']
   backups?: Context['backups']
+  exports?: Context['exports']
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
@@ -128,6 +129,7 @@ export async function makeSite(
     siteLanguage,
     browserSessions,
     backups,
+    exports,
     ...options
   }: SiteOptions = {},
 ): Promise<TestSite> {
@@ -153,6 +155,7 @@ export async function makeSite(
     ...(siteLanguage !== undefined && { siteLanguage }),
     ...(browserSessions !== undefined && { browserSessions }),
     ...(backups !== undefined && { backups }),
+    ...(exports !== undefined && { exports }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

@@ -12,6 +12,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   invitations: 'Invitations to the site',
   posts: 'Feedback, and where it moved',
   imports: 'Imports from other products',
+  exports: 'The site, to take out',
   search: 'Search in posts and comments',
   moderation: 'Reports, and the queue of the moderators',
   undo: 'Taking back what one request changed',

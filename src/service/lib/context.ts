@@ -1,9 +1,10 @@
 import type { AppError } from '../../core/errors.js'
 import type { LimitName } from '../../core/limits.js'
+import type { FilePiece } from '../../core/zip.js'
 import type { Db } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
-import type { Body } from './body.js'
+import type { Body, Piece } from './body.js'
 import type { Source } from './clients.js'
 
 /** Who sent a request over HTTP. */
@@ -64,6 +65,16 @@ interface BackupFolder {
   list(this: void): Promise<BackupFile[]>
 }
 
+/** What takes the whole site out. */
+interface SiteExports {
+  /** Lines of JSON, without passwords. */
+  lines(this: void): AsyncIterable<Piece>
+  /** Tables for spreadsheets. */
+  sheets(this: void, options: { bom: boolean }): AsyncIterable<FilePiece>
+  /** The pages that visitors see at this time. */
+  pages(this: void, at: Date): AsyncIterable<FilePiece>
+}
+
 /** What an operation has besides its input. */
 export interface Context {
   db: Db
@@ -92,6 +103,8 @@ export interface Context {
   setupToken?: string | undefined
   /** Absent where no server runs that has one. */
   backups?: BackupFolder | undefined
+  /** Absent where no server runs. */
+  exports?: SiteExports | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */
   origin: string
   /** Absent at the command line. */

@@ -1,17 +1,13 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { assertAllowed, assertSignedIn, type Access, type Actor } from './access.js'
+import type { Piece } from './body.js'
 import type { Context } from './context.js'
 import type { Operation } from './operation.js'
 
-// A download is an operation whose answer may be longer than the memory.
+export type { Piece } from './body.js'
 
-/** A part of a long body. */
-export interface Piece {
-  text: string
-  /** How many rows begin in it. */
-  rows: number
-}
+// A download is an operation whose answer may be longer than the memory.
 
 /** The answer of a download. It is read from the database as it is taken, and reading ends where the taker stops. */
 export interface LongBody {
@@ -66,6 +62,11 @@ async function* inChunks(pieces: AsyncIterable<Piece>, mayGoOn: () => Promise<vo
   let texts: string[] = []
   let [length, rows] = [0, 0]
   for await (const piece of pieces) {
+    if (piece.bytes) {
+      yield piece
+      await mayGoOn()
+      continue
+    }
     texts.push(piece.text)
     length += piece.text.length
     rows += piece.rows

@@ -1,4 +1,5 @@
 import * as service from '../../service/backups.js'
+import { FORMATS, site } from '../../service/exports.js'
 import { pageNumber } from '../kit/addresses.js'
 import { action, page, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
@@ -86,10 +87,33 @@ export const backups = page({
           />
         )}
         <Pager view={view} page={pageNumber(view)} pages={pages} />
+        <h2>{t('backups.take')}</h2>
+        <p>{t('backups.takeExplained')}</p>
+        <ul>
+          {TAKEN.map(({ file, label }) => (
+            <li>
+              <a href={view.href(`${HOME}/${file}`)} download>
+                {t(label)}
+              </a>
+            </li>
+          ))}
+        </ul>
       </>
     )
   },
 })
+
+/** What the site can be taken out as. */
+const TAKEN = [
+  { file: 'site.jsonl', label: 'backups.takeLines' },
+  { file: 'csv.zip', label: 'backups.takeCsv' },
+  { file: 'pages.zip', label: 'backups.takePages' },
+] as const
+
+const takenAs = (format: (typeof FORMATS)[number], bom = false) => ({ operation: site, input: () => ({ format, bom }) })
+
+/** Excel opens what a browser saves. */
+export const taken = { lines: takenAs('lines'), csv: takenAs('csv', true), pages: takenAs('pages') }
 
 const hoursOf = ({ words }: View, { every }: Answer): string =>
   words.number(Math.max(1, Math.round((every ?? 0) / 3600)))

@@ -137,4 +137,9 @@ export const routes = {
     '/dashboard/settings/roles/:role/delete': async () => (await roles()).remove,
     '/undo/:undo': async () => (await undo()).undo,
   },
+  downloads: {
+    '/dashboard/settings/backups/site.jsonl': async () => (await backups()).taken.lines,
+    '/dashboard/settings/backups/csv.zip': async () => (await backups()).taken.csv,
+    '/dashboard/settings/backups/pages.zip': async () => (await backups()).taken.pages,
+  },
 } satisfies RoutesOf

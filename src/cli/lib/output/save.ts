@@ -36,8 +36,9 @@ export async function save(terminal: Terminal, file: string, { pieces }: LongBod
     for (;;) {
       const { done, value } = await interruption.until(iterator.next())
       if (done) break
-      writeAll(fd, value.text, file)
-      progress.add(value.rows, Buffer.byteLength(value.text))
+      const bytes = value.bytes ?? Buffer.from(value.text)
+      writeAll(fd, bytes, file)
+      progress.add(value.rows, bytes.length)
     }
     fsyncSync(fd)
   } catch (error) {
@@ -61,8 +62,7 @@ function opened(target: string, file: string): number {
   }
 }
 
-function writeAll(fd: number, text: string, file: string): void {
-  const bytes = Buffer.from(text)
+function writeAll(fd: number, bytes: Uint8Array, file: string): void {
   try {
     for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at)
   } catch (error) {

@@ -52,6 +52,9 @@ export async function saveFolder(
   }
 }
 
+/** Throws USAGE where `saveFolder` would, before there is anything to write. */
+export const assertFolder = (terminal: Terminal, folder: string): void => void targetOf(terminal, folder)
+
 /** Throws USAGE for a folder that has files, or that cannot be replaced by another one. */
 function targetOf(terminal: Terminal, folder: string): { target: string; former?: Stats } {
   const target = path.resolve(terminal.cwd, folder)

@@ -1,0 +1,46 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { zipped, type FilePiece } from '../core/zip.js'
+import type { Context } from './lib/context.js'
+import { download, type LongBody, type Piece } from './lib/download.js'
+import { fields, oneOf } from './lib/schemas.js'
+
+/** The media types of what a site is taken out as. */
+const [LINES, ARCHIVE] = ['application/jsonl', 'application/zip'] as const
+
+export const FORMATS = ['lines', 'csv', 'pages'] as const
+
+export const site = download({
+  id: 'exports.site',
+  summary: 'Take the site out: all of it as lines of JSON, tables as CSV, or the pages that visitors see',
+  http: 'GET /export 200',
+  access: 'owner',
+  sensitive: true,
+  types: [LINES, ARCHIVE],
+  errors: ['NOT_FOUND'],
+  input: fields({
+    format: oneOf([...FORMATS], {
+      default: 'lines',
+      description:
+        'lines: what "feedbackctl import" takes, without passwords; csv: a ZIP archive of tables for spreadsheets; pages: a ZIP archive of pages that need no server',
+    }),
+    bom: Type.Boolean({
+      default: false,
+      description: 'Whether each CSV begins with a mark by which Excel reads UTF-8',
+    }),
+  }),
+  output: Type.String(),
+  async rows(ctx, { format, bom }): Promise<LongBody & { file: string }> {
+    const { exports, now } = ctx
+    if (!exports) throw new AppError('NOT_FOUND', 'Only a server takes a site out over HTTP. Use "feedbackctl export".')
+    const at = now()
+    const day = at.toISOString().slice(0, 10)
+    if (format === 'lines') return { file: `site-${day}.jsonl`, type: LINES, pieces: exports.lines() }
+    const files = format === 'csv' ? exports.sheets({ bom }) : exports.pages(at)
+    return { file: `${format}-${day}.zip`, type: ARCHIVE, pieces: archived(files, ctx) }
+  },
+})
+
+async function* archived(files: AsyncIterable<FilePiece>, { now }: Pick<Context, 'now'>): AsyncGenerator<Piece> {
+  for await (const { bytes, rows } of zipped(files, now())) yield { text: '', bytes, rows }
+}
