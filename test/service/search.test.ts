@@ -204,7 +204,7 @@ describe.each(engines)('a search on %s', (engine) => {
 
   it('knows other forms of words, scripts without spaces, accents and width', async () => {
     const { write, titles } = await filled(engine)
-    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer']) await write(title) // prettier-ignore
+    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer', 'Recevoir des journaux', 'Varias notificaciones', 'Muitos botões grandes', 'Копирование настроек', 'إرسال الإشعارات']) await write(title) // prettier-ignore
     for (const [query, title] of [
       ['export setting', 'Exported settings'],
       ['exporting', 'Exported settings'],
@@ -216,6 +216,11 @@ describe.each(engines)('a search on %s', (engine) => {
       ['cafe', 'Café au lait'],
       ['wide', 'Ｗｉｄｅ letters'],
       ['Einstellung Benutzern', 'Einstellungen für Benutzer'],
+      ['journal', 'Recevoir des journaux'],
+      ['notificación', 'Varias notificaciones'],
+      ['botão', 'Muitos botões grandes'],
+      ['копировать', 'Копирование настроек'],
+      ['إشعار', 'إرسال الإشعارات'],
       ['exprot settings', 'Exported settings'],
       ['Einstelungen', 'Einstellungen für Benutzer'],
     ] as const)

@@ -82,7 +82,7 @@ describe.each(engines)('similar posts on %s', (engine) => {
 
   it('say it in another word, in another language, with other endings and with a typing error', async () => {
     const { site, like } = await filled(engine)
-    for (const title of ['Benachrichtigungen stummschalten', '深色模式', '通知を検索する', 'Raccourcis clavier', 'Panes should be resizable'])
+    for (const title of ['Benachrichtigungen stummschalten', '深色模式', '通知を検索する', 'Raccourcis clavier', 'Panes should be resizable', 'Filenames in bulk', 'List of versions'])
       await site.call(posts.create, { title }) // prettier-ignore
     const first = async (title: string) => (await like(title))[0]
     expect(await like('night theme')).toEqual(expect.arrayContaining(['Dark mode', '深色模式']))
@@ -92,6 +92,9 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(await first('夜间模式')).toBe('深色模式')
     expect(await first('hotkeys')).toBe('Raccourcis clavier')
     expect(await first('resize panes')).toBe('Panes should be resizable')
+    expect(await like('Отключить уведомления')).toContain('Benachrichtigungen stummschalten')
+    expect(await first('rename many files')).toBe('Filenames in bulk')
+    expect(await first('Versionenliste überarbeiten')).toBe('List of versions')
     expect(await first('Trasnport')).toBe('Modes of transport')
   })
 

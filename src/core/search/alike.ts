@@ -120,14 +120,17 @@ export function saidBy(part: Part, title: Compared): number {
   return Math.max(meant, ...title.parts.map((other) => nearness(part, other)))
 }
 
-function nearness({ word, windows }: Part, other: Part): number {
+function nearness({ word, key, windows }: Part, other: Part): number {
   if (windows === undefined || other.windows === undefined) return 0
-  const inside = other.word.includes(word) || word.includes(other.word) ? SAID.inside : 0
+  const inside = isInside(key, other.word) || isInside(other.key, word) ? SAID.inside : 0
   let shared = 0
   for (const each of windows) if (other.windows.has(each)) shared += 1
   const share = (2 * shared) / (windows.size + other.windows.size)
   return Math.max(inside, share >= NEAR ? OF_WINDOWS * share + LEAST_OF_WINDOWS : 0)
 }
+
+/** Whether a word has another, or its stem, inside: "filename" has that of "files". */
+const isInside = (key: string, word: string): boolean => key.length >= SHORTEST && word.includes(key)
 
 /** The weight of a part: the fewer of all posts have it, the more it counts. */
 export const weightOf = ({ isPair }: Part, having: number, all: number): number =>

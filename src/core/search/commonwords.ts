@@ -19,6 +19,9 @@ const COMMON = `a an and any are as at be but by can could for from have how in 
   amélioration demande fonctionnalité possibilité possible veux souhaite
   ao aos da das do dos e em foi mais mas na nas no nos o os ou pela pelo quando são sem seu sua também uma
   adicionar melhoria opção possibilidade possível sugestão
+  а без бы было быть в во вы для до его ее если есть еще же за и из или их к как когда который ли между мне можно на надо не
+  нет но нужно о об он они от по под при про с сделать со также то только у уже чтобы что это
+  добавить добавление возможность возможности предложение поддержка реализовать реализация функционал функция хотелось
   希望 支持 添加 增加 建议 功能 可以 能否 是否 请添 请增 新增 需求 能够 一个 这个 问题 关于
   주세 세요 해주 니다 습니 겠습 어요 해요 합니 하는 하게 으로 에서 있게 으면 면좋 좋겠 추가 기능 要望 対応 機能 追加`
 

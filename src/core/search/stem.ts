@@ -1,24 +1,70 @@
-/** Words of Latin letters without accents: the texts of pages are English and German, and so are these endings. */
+/** Words of Latin letters without accents. */
 const LATIN = /^[a-z]{4,}$/
 const VOWEL = /[aeiouy]/
 
 /** At least so many letters stay. */
 const SHORTEST = 3
-/** At least so many before a German ending: without them, "user" and "use" would be one word. */
-const SHORTEST_GERMAN = 4
+/** At least so many before one of `ENDINGS`: without them, "user" and "use" would be one word. */
+const SHORTEST_LATIN = 4
 
-const GERMAN = ['ern', 'em', 'en', 'er', 'es', 'e', 'n']
+/** Endings of German, French, Spanish and Portuguese; the longest first. */
+const ENDINGS = ['iendo', 'ando', 'ado', 'ada', 'ern', 'ee', 'em', 'en', 'er', 'es', 'ez', 'ar', 'ir', 'e', 'n', 'o', 'a'] // prettier-ignore
+
+/** Plurals that change what is before the ending: "journaux", "notificaciones", "notificações". */
+const PLURALS = [
+  [/eaux$/, 'eau'],
+  [/aux$/, 'al'],
+  [/iones$/, 'ion'],
+  [/[oa]es$/, 'ao'],
+] as const
+
+/** Russian words, as they are folded: "й" is "и" and "ё" is "е". */
+const RUSSIAN = /^[а-я]{5,}$/
+/** So many letters stay of a Russian word. */
+const SHORTEST_RUSSIAN = 4
+/** Endings of verbs and of the nouns that are made of them, then of other nouns and adjectives. */
+const RUSSIAN_ENDINGS = (
+  'ированиями ированиях ировании ирование ирования ированию ировать ируется ируют ирует ированныи ованиями ованиях ование ования ованию овании овать ' +
+  'ениями ениях ением ение ения ению ении аниями аниях анием ание ания анию ании ивать ывать ять ать еть ить уть ' +
+  'ется ются ится ятся ают яют ает яет ует уют ишь ешь аете ите ете ала яла ила али или ' +
+  'остями остях ости остью ость иями иях ием ами ями ого его ому ему ыми ими иям ами ыи ии ои еи ая яя ое ее ые ие ую юю ых их ым им ов ев ам ям ах ях ом ем ою ею ия ию ют ут ет ит ат ят ал ил ' +
+  'а я о е и ы у ю ь'
+)
+  .split(' ')
+  .toSorted((one, other) => other.length - one.length)
+
+/** Arabic words, what stands before them and their endings; so many letters stay. */
+const ARABIC = /^[\u0621-\u064a]{4,}$/
+const SHORTEST_ARABIC = 3
+const ARABIC_BEFORE = ['وال', 'بال', 'كال', 'فال', 'لل', 'ال']
+const ARABIC_ENDINGS = ['ات', 'ون', 'ين', 'ان', 'ها', 'ية', 'ة', 'ه', 'ي']
 
 /**
  * What the forms of a word have in common: "export" of "exported", "einstellung" of "Einstellungen". It is no word, and
- * some words that mean other things share it, so an exact word ranks above it. Endings of both languages are taken off
- * whatever the language of the text is, as nothing says which it is.
+ * some words that mean other things share it, so an exact word ranks above it. Endings of all languages of a script are
+ * taken off whatever the language of the text is, as nothing says which it is.
  */
 export function stemOf(word: string): string {
+  if (RUSSIAN.test(word)) return withoutRussian(word)
+  if (ARABIC.test(word)) return withoutArabic(word)
   if (!LATIN.test(word)) return word
-  const stem = withoutEnglish(word)
-  const ending = GERMAN.find((each) => stem.endsWith(each) && stem.length - each.length >= SHORTEST_GERMAN)
-  return ending === undefined ? stem : stem.slice(0, -ending.length)
+  const plural = PLURALS.find(([ending]) => word.length > SHORTEST_LATIN + 1 && ending.test(word))
+  const stem = plural ? word.replace(plural[0], plural[1]) : withoutEnglish(word)
+  return withoutOne(stem, ENDINGS, SHORTEST_LATIN)
+}
+
+/** Takes off the first of these endings that leaves enough letters. */
+function withoutOne(word: string, endings: readonly string[], shortest: number): string {
+  const ending = endings.find((each) => word.endsWith(each) && word.length - each.length >= shortest)
+  return ending === undefined ? word : word.slice(0, -ending.length)
+}
+
+const withoutRussian = (word: string): string =>
+  withoutOne(word.replace(/с[ья]$/, ''), RUSSIAN_ENDINGS, SHORTEST_RUSSIAN)
+
+function withoutArabic(word: string): string {
+  const before = ARABIC_BEFORE.find((each) => word.startsWith(each) && word.length - each.length >= SHORTEST_ARABIC)
+  return withoutOne(word.slice(before?.length ?? 0), ARABIC_ENDINGS, SHORTEST_ARABIC)
 }
 
 function withoutEnglish(word: string): string {
