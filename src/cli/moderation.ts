@@ -25,6 +25,13 @@ const columns: Column<Item>[] = [
   { head: 'KIND', text: (item) => item.kind, drop: 0, whole: true },
   { head: 'TEXT', text: (item) => (item.kind === 'post' ? item.post.title : (item.text ?? '')), drop: 0 },
   { head: 'AUTHOR', text: (item) => nameOf(item.author), drop: 1 },
+  {
+    head: 'REPEATS',
+    field: 'repeats.number',
+    text: ({ repeats }) => (repeats ? String(repeats.number) : ''),
+    shown: ({ repeats }) => (repeats ? `#${repeats.number} ${repeats.title}` : ''),
+    drop: 1,
+  },
   { head: 'AGE', text: (item) => item.created_at, shown: (item, _paint, now) => ago(item.created_at, now), drop: 2 },
   { head: 'REPORTS', text: (item) => String(item.reports.length), right: true, drop: 2 },
   { head: 'ID', text: (item) => item.id, drop: 0, short: true },

@@ -1,10 +1,12 @@
-import { AppError } from '../core/errors.js'
+import { AppError, type ErrorCode } from '../core/errors.js'
 import { counted, printable, printableLines } from '../core/text.js'
 import { remove as removeComment } from '../service/comments.js'
 import type { Call } from '../service/lib/operation.js'
+import { merge, unmerge } from '../service/merges.js'
 import { decide, list, type Item } from '../service/moderation.js'
 import { remove as removePost } from '../service/posts.js'
 import { block, unblock } from '../service/users.js'
+import { whyOf } from './similar.js'
 import { nameOf } from './lib/output/person.js'
 import { withPrompts } from './lib/prompts/prompts.js'
 import { colors, hasColor, say, widthOf, type ColorFlag, type Terminal } from './lib/terminal/terminal.js'
@@ -16,14 +18,18 @@ const KEYS = {
   s: 'spam',
   d: 'delete',
   b: 'block author',
+  i: 'into the earlier post',
   n: 'next',
   m: 'more',
   u: 'undo',
   q: 'quit',
 } as const
 type Key = keyof typeof KEYS
-/** Where the whole text is shown. */
-const SHORT_KEYS: Partial<typeof KEYS> = Object.fromEntries(Object.entries(KEYS).filter(([key]) => key !== 'm'))
+/** The keys of an item: its whole text may be shown already, and it may repeat no earlier post. */
+const keysFor = ({ repeats, is_spam: isSpam, is_held: isHeld }: Item, isCut: boolean): Partial<typeof KEYS> =>
+  Object.fromEntries(
+    Object.entries(KEYS).filter(([key]) => (key !== 'm' || isCut) && (key !== 'i' || (repeats && !isSpam && !isHeld))),
+  )
 /** After the last item, which can still be taken back. */
 const LAST_KEYS = { u: KEYS.u, q: KEYS.q }
 
@@ -65,9 +71,23 @@ function decisionOf(key: Exclude<Key, 'm' | 'u' | 'q'>, item: Item, call: Call):
         run: () => call(block, { user: author.userId }),
         undo: () => call(unblock, { user: author.userId }),
       }
+    case 'i':
+      return {
+        said: `Merged ${what} into #${item.repeats?.number}.`,
+        moves: true,
+        counts: true,
+        run: async () => refusedIn(await call(merge, { ids: [id], into: String(item.repeats?.number) })),
+        undo: () => call(unmerge, { ids: [id] }),
+      }
     case 'n':
       return { said: `Left ${what} for later.`, moves: true, counts: false }
   }
+}
+
+/** Of one post, what refuses it refuses the whole. */
+function refusedIn({ outcomes }: { outcomes: readonly { error?: { code: string; message: string } }[] }): void {
+  const error = outcomes[0]?.error
+  if (error) throw new AppError(error.code as ErrorCode, error.message)
 }
 
 /** Lines of the screen that the heading, the reports and the keys need. */
@@ -135,7 +155,7 @@ export async function moderate(terminal: Terminal, flags: ColorFlag, call: Call)
     const place = `${at + 1} of ${total}`
     const view: ShownItem | undefined = item && shown(item, { terminal, paint, place, isWhole })
     if (view) say(terminal, view.text)
-    const keys: Partial<typeof KEYS> = view === undefined ? LAST_KEYS : view.isCut ? KEYS : SHORT_KEYS
+    const keys: Partial<typeof KEYS> = item === undefined || view === undefined ? LAST_KEYS : keysFor(item, view.isCut)
     const key: Key = await ask(terminal, keys).catch((error: unknown) => {
       throw interrupted(error, count(), history.at(-1)?.later !== undefined)
     })
@@ -186,7 +206,9 @@ function shown(
   const marks = [...reasons, item.is_internal && 'internal', item.author_is_blocked && !item.reasons.includes('blocked') && 'blocked'] // prettier-ignore
   const { columns, rows } = { columns: widthOf(terminal.stderr), rows: terminal.stderr.rows || 24 }
   const lines = linesOf(printableLines(item.text ?? ''), columns)
-  const most = isWhole ? Infinity : Math.max(MIN_LINES, rows - LINES_AROUND - item.reports.length)
+  const most = isWhole
+    ? Infinity
+    : Math.max(MIN_LINES, rows - LINES_AROUND - item.reports.length - (item.repeats ? 2 : 0))
   const cut = lines.length > most + 1 ? lines.length - most : 0
   const about = [
     `by ${nameOf(item.author)} (@${item.author.username})`,
@@ -205,6 +227,7 @@ function shown(
     // The heading of a long text has left the screen
     ...(isWhole ? ['', ...heading] : []),
     ...(item.reports.length > 0 ? [''] : []),
+    ...(item.repeats ? ['', printable(`May repeat #${item.repeats.number} "${item.repeats.title}": ${whyOf(item.repeats)}`)] : []), // prettier-ignore
     ...item.reports.map(({ reason, person, created_at: at }) =>
       printable(`Reported by ${nameOf(person)}, ${ago(at, now)}${reason ? `: ${reason}` : ''}`),
     ),

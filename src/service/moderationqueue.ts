@@ -23,6 +23,7 @@ import { pageFields, pageKeys, pageOf, sourceOf, type Listing } from './lib/pagi
 import { needs, policy } from './lib/policies.js'
 import { boardIdsFrom } from './lib/postplaces.js'
 import { isHeld } from './lib/postshapes.js'
+import { Repeated, repeatedBy, type Newer } from './lib/repeats.js'
 import { fields, nullable, someOf } from './lib/schemas.js'
 import { textField, textMatcher } from './lib/textsearch.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
@@ -92,6 +93,7 @@ export const Item = Type.Object({
       person: Type.Object({ name: Type.String(), username: Type.String() }),
     }),
   ),
+  repeats: Type.Optional(Repeated),
   may: itemPolicy.field,
 })
 export type Item = Type.Static<typeof Item>
@@ -257,17 +259,27 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
     if (ids.length === 0) continue
     const [views, reports] = [await itemsOf(ctx.db, kind, ids), await openReports(ctx.db, kind, ids)]
     const holders = await holdersAmong(ctx, views)
+    const repeats = kind === 'post' ? await repeatedBy(ctx, newAmong(views, those)) : undefined
     for (const view of views) {
       const candidate = those.find(({ id }) => id === view.id)
       const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
+      const repeated = repeats?.get(view.id)
       if (candidate)
-        shown.set(
-          view.id,
-          toItem(ctx, view, candidate, { reports: ofItem, author: holders.get(view.userId ?? '') ?? null }),
-        )
+        shown.set(view.id, {
+          ...toItem(ctx, view, candidate, { reports: ofItem, author: holders.get(view.userId ?? '') ?? null }),
+          ...(repeated && { repeats: repeated }),
+        })
     }
   }
   return waiting.flatMap(({ id }) => shown.get(id) ?? []) // one that was deleted meanwhile is left out
+}
+
+/** Posts that are new or held. What others wait for has another reason. */
+const newAmong = (views: readonly ItemView[], waiting: readonly Shown[]): Newer[] => {
+  const isNew = new Set(waiting.flatMap(({ id, reasons }) => (reasons.includes('new') ? [id] : [])))
+  return views
+    .filter(({ id, isSpam }) => isNew.has(id) || isSpam === HELD)
+    .map(({ id, number, postTitle, text, updatedAt }) => ({ postId: id, number, title: postTitle, text, updatedAt }))
 }
 
 const toItem = (

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as merges from '../../src/service/merges.js'
+import type { Item } from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import type { SimilarReason } from '../../src/service/lib/similarreasons.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+
+type Waiting = Pick<Item, 'id' | 'repeats'>
 
 async function filled(engine: Engine, options: Parameters<typeof makeSite>[1] = {}) {
   const site = await makeSite(engine, { siteUrl: 'http://localhost', ...options })
@@ -161,6 +164,32 @@ describe.each(engines)('similar posts on %s', (engine) => {
     const { board } = await site.call(boards.create, { name: 'Many', display: false })
     for (let n = 0; n < 310; n++) await site.call(posts.create, { title: `Dark mode ${n}`, boardId: board.boardId })
     expect(await like('dark mode')).toEqual(expect.arrayContaining(['Dark mode', 'Dark mode for the evening']))
+  })
+
+  it('are named in the queue of the team, where one button merges into the earlier post', async () => {
+    const { site } = await filled(engine)
+    const member = await site.member()
+    const write = async (title: string) => (await site.http('POST /posts', { token: member.token, body: { title } })).body.post // prettier-ignore
+    const [repeat, other] = [await write('A DARK mode'), await write('Zebras')]
+    const staff = await site.member(['dashboard:read', 'post:destroy', 'post:update'])
+    const waiting = async (token: string) => {
+      const { body } = await site.http('GET /moderation', { token })
+      return new Map((body.items as Waiting[]).map((item) => [item.id, item.repeats])) // prettier-ignore
+    }
+    const first = await waiting(staff.token)
+    expect(first.get(repeat.postId)).toMatchObject({ number: 4, title: 'Dark mode', words: ['dark', 'mode'] })
+    expect([first.has(other.postId), first.get(other.postId)]).toEqual([true, undefined])
+    const cookie = `feedbackctl=${staff.token}`
+    const { text } = await site.http('GET //dashboard', { headers: { accept: 'text/html', cookie } })
+    const [, path = ''] = /formaction="([^"]+merge[^"]*)" name="into" value="4"/.exec(text) ?? []
+    expect(text.match(/data-key="i"/g)).toHaveLength(1)
+    const done = await site.http(`POST /${path.replaceAll('&amp;', '&')}`, { headers: { ...FORM, cookie }, body: 'into=4' }) // prettier-ignore
+    expect([done.status, done.headers.location]).toEqual([303, expect.stringMatching(/^\/dashboard\?done=merged/)])
+    expect((await waiting(staff.token)).has(repeat.postId)).toBe(false)
+    const hidden = await write('Dark modes of a team')
+    expect((await waiting(staff.token)).get(hidden.postId)).toMatchObject({ number: 4 })
+    await site.call(posts.update, { id: '4', boardId: 'secret', partial: true })
+    expect((await waiting(staff.token)).get(hidden.postId)).toBeUndefined()
   })
 
   it('are found beside words that are nowhere, and by words with two letters swapped', async () => {

@@ -2,6 +2,7 @@ import { excerptOf } from '../../core/markdown/excerpt.js'
 import { AppError } from '../../core/errors.js'
 import type { Key } from '../../core/catalogue.js'
 import * as comments from '../../service/comments.js'
+import { merge } from '../../service/merges.js'
 import * as service from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
@@ -10,6 +11,7 @@ import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
+import { Marked } from '../parts/marked.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
 import { addressOf } from '../parts/postquery.js'
@@ -27,6 +29,7 @@ const WAYS = [
   ['r', 'comment.reply'],
   ['n', 'comment.writeNote'],
   ['m', 'post.changeStatus'],
+  ['i', 'action.merge'],
   ['#', 'action.delete'],
 ] as const
 const SIZE = 20
@@ -179,6 +182,7 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
             </p>
           )}
           <Reports view={view} reports={reports} />
+          <Repeats view={view} item={item} />
           <RowVerbs view={view} row={row} next={next} about={name}>
             <Ways view={view} item={item} next={next} />
           </RowVerbs>
@@ -191,9 +195,43 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
   )
 }
 
+/** The earlier post that it most likely repeats. */
+export function Repeats({ view: { t, href }, item: { repeats } }: Pick<WaitingProps, 'view' | 'item'>) {
+  if (!repeats) return null
+  return (
+    <p class="soft">
+      {t('inbox.repeats', { number: repeats.number })}:{' '}
+      <a href={href(links.post(repeats.slug))}>
+        <bdi>
+          <Marked text={repeats.title} words={repeats.words} />
+        </bdi>
+      </a>
+    </p>
+  )
+}
+
+/** One button merges into the earlier post. What is held or hidden must be kept first. */
+export function MergeButton({ view, item, to }: Pick<WaitingProps, 'view' | 'item'> & { to: string }) {
+  const { repeats, post, is_spam: isSpam, is_held: isHeld } = item
+  if (!repeats || isSpam || isHeld || !view.may(merge)) return null
+  return (
+    <button
+      type="submit"
+      class="button plain"
+      formaction={view.href(withQuery(`${links.post(post.slug)}/merge`, { to }))}
+      name="into"
+      value={repeats.number}
+      data-key="i"
+    >
+      {view.t('inbox.mergeInto', { number: repeats.number })}
+    </button>
+  )
+}
+
 /** Leads to the field or the question, and back to the row that is next. */
-function Ways({ view, item: { id, kind, may, post }, next }: Pick<WaitingProps, 'view' | 'item' | 'next'>) {
+function Ways({ view, item, next }: Pick<WaitingProps, 'view' | 'item' | 'next'>) {
   const { t, href } = view
+  const { id, kind, may, post } = item
   const isPost = kind === 'post'
   const here = withParameters(view.url, {})
   const [stay, go] = [`${here}#${anchorOf(id)}`, next === undefined ? here : `${here}#${anchorOf(next)}`]
@@ -208,6 +246,7 @@ function Ways({ view, item: { id, kind, may, post }, next }: Pick<WaitingProps, 
     : withQuery(`${links.comment(post.slug, id)}/delete`, { to: go })
   return (
     <>
+      <MergeButton view={view} item={item} to={go} />
       {view.may(comments.create) ? way('r', 'comment.reply', at(isPost ? 'reply' : id, go)) : null}
       {view.can('comment:create_internal') ? way('n', 'comment.writeNote', at('note', stay)) : null}
       {isPost && view.may(movePosts) ? way('m', 'filter.roadmap', at('status', stay)) : null}

@@ -19,7 +19,7 @@ import { TagsPanel } from '../parts/tagspanel.js'
 import { Time } from '../parts/time.js'
 import { RowVerbs, Unmet } from './decisions.js'
 import { By, HOME as LOG, What } from './events.js'
-import { rowOf } from './inbox.js'
+import { MergeButton, Repeats, rowOf } from './inbox.js'
 import { pathOf, type Data } from './postdata.js'
 import { State } from './users.js'
 
@@ -91,8 +91,11 @@ function Waits({ view, post, item }: Props) {
         ))}
       </p>
       <Reports view={view} reports={item.reports} />
+      <Repeats view={view} item={item} />
       <Form view={view} to={pathOf(view, post.slug)}>
-        <RowVerbs view={view} row={rowOf(item)} next={undefined} about="waits" hasKeys={false} />
+        <RowVerbs view={view} row={rowOf(item)} next={undefined} about="waits" hasKeys={false}>
+          <MergeButton view={view} item={item} to={links.teamPost(post.slug)} />
+        </RowVerbs>
       </Form>
     </section>
   )

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from '../../core/errors.js'
 import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
-import { action, page, Redirect } from '../kit/page.js'
+import { action, page, Redirect, type View } from '../kit/page.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Marked } from '../parts/marked.js'
 import { Refused } from '../parts/refused.js'
@@ -84,6 +84,13 @@ const inputOf = (slug: string | undefined, { into, chosen }: Record<string, stri
   into: postIn(into?.trim() || chosen || ''),
 })
 
+/** From the team's page of the post to that of the post that stays; from another page, such as the inbox, back there. */
+function afterMerge(view: View, into: string): string {
+  const from = cameFrom(view)
+  if (from === undefined) return links.post(into)
+  return from.startsWith(links.teamPost('')) ? links.teamPost(into) : from
+}
+
 export const merge = action({
   operation: service.merge,
   page: async () => mergePost,
@@ -96,12 +103,7 @@ export const merge = action({
     return undefined
   },
   input: ({ params }, form) => inputOf(params.slug, form),
-  done: (view, { undo }, form) => ({
-    // From the page of the team to that of the post that stays
-    to: (cameFrom(view) === undefined ? links.post : links.teamPost)(inputOf(view.params.slug, form).into),
-    flash: 'merged',
-    undo: undo?.undo_id,
-  }),
+  done: (view, { undo }, form) => ({ to: afterMerge(view, inputOf(view.params.slug, form).into), flash: 'merged', undo: undo?.undo_id }), // prettier-ignore
 })
 
 export const unmerge = action({

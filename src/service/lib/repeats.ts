@@ -1,0 +1,90 @@
+import { LRUCache } from 'lru-cache'
+import * as Type from 'typebox'
+import { SHOWN } from '../../core/hidden.js'
+import { LIKELY } from '../../core/search/likely.js'
+import type { PostView } from '../../db/posts/row.js'
+import { postsNumbered } from '../../db/searchhits.js'
+import { can } from './access.js'
+import type { Context } from './context.js'
+import { filterFrom } from './postfilter.js'
+import { findSimilar } from './similar.js'
+import { reasonsOf, SimilarReason } from './similarreasons.js'
+
+/** An earlier post that a new one most likely repeats. */
+export const Repeated = Type.Object({
+  ...SimilarReason.properties,
+  number: Type.Integer(),
+  title: Type.String(),
+  slug: Type.String(),
+})
+export type Repeated = Type.Static<typeof Repeated>
+
+/** What of a post is compared with earlier ones. */
+export interface Newer {
+  postId: string
+  number: number
+  title: string
+  text: string | null
+  /** When it was last changed. */
+  updatedAt: string
+}
+
+/** Posts that are looked for at once. The others say nothing, so that a long page costs no more than a usual one. */
+const MOST_AT_ONCE = 20
+/** Similar posts that are looked at: the first of them that is earlier is the one. */
+const LOOKED = 5
+/** Characters of a title and of a text that are read. */
+const [MAX_TITLE, MAX_TEXT] = [200, 1000]
+const MINUTE_MS = 60_000
+
+interface Found {
+  /** Undefined where no earlier post is like it. */
+  repeated: { number: number; reason: SimilarReason } | undefined
+}
+
+/** A team reads the same queue again and again, and a search costs more than a row of it: each is kept for a while. */
+const known = new LRUCache<string, Found>({ max: 2000, ttl: 10 * MINUTE_MS })
+
+/** The earlier posts that these most likely repeat, by the ids of the newer ones. */
+export async function repeatedBy(ctx: Context, newer: readonly Newer[]): Promise<Map<string, Repeated>> {
+  const found = new Map<string, Found>()
+  let looked = 0
+  for (const each of newer) {
+    const key = [each.postId, each.updatedAt, can(ctx.actor, 'board:read')].join(' ')
+    const present = known.get(key)
+    if (!present && (looked += 1) > MOST_AT_ONCE) continue
+    const one = present ?? { repeated: await earlierThan(ctx, each) }
+    found.set(each.postId, one)
+    known.set(key, one)
+  }
+  const rows = await postsNumbered(ctx.db, [...new Set([...found.values()].flatMap(({ repeated }) => repeated?.number ?? []))]) // prettier-ignore
+  const standing = new Map(rows.filter((row) => isShown(ctx, row)).map((row) => [row.number, row]))
+  return new Map(
+    [...found].flatMap(([postId, { repeated }]) => {
+      const row = repeated && standing.get(repeated.number)
+      return row
+        ? [[postId, { ...repeated.reason, number: row.number, title: row.title, slug: row.slug }] as const]
+        : []
+    }),
+  )
+}
+
+/** Since it was found, it may have been merged, hidden or made private. */
+const isShown = ({ actor }: Context, { is_spam: hidden, display }: PostView): boolean =>
+  hidden === SHOWN && (display === 1 || can(actor, 'board:read'))
+
+async function earlierThan(ctx: Context, { postId, number, title, text }: Newer): Promise<Found['repeated']> {
+  const asked = {
+    title: title.slice(0, MAX_TITLE),
+    text: (text ?? '').slice(0, MAX_TEXT),
+    except: postId,
+    limit: LOOKED,
+  }
+  const hidden = can(ctx.actor, 'board:read')
+  const { found, parts } = await findSimilar(ctx.db, await filterFrom(ctx, {}), asked, { hidden })
+  const first = found.find(({ post, score }) => post.number < number && score >= LIKELY)
+  if (!first) return undefined
+  const [row] = await postsNumbered(ctx.db, [first.post.number])
+  const [reason] = row ? await reasonsOf(ctx, parts, [{ row, score: first.score }]) : []
+  return reason && { number: first.post.number, reason }
+}
