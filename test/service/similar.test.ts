@@ -76,6 +76,7 @@ describe.each(engines)('similar posts on %s', (engine) => {
       { words: ['modes'] },
       { words: ['modes'] },
     ])
+    expect((await reasons('exprot'))[0]).toEqual({ words: ['export'] })
     expect(await reasons('nothing')).toEqual([])
     const { token } = await site.member()
     const { text } = await site.http('GET //posts/similar?title=dark+autoscroll', { headers: { accept: 'text/html', cookie: `feedbackctl=${token}` } }) // prettier-ignore

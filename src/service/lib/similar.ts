@@ -9,6 +9,7 @@ import type { PostFilter } from '../../db/posts/filter.js'
 import { postsWithMost, postsHaving } from '../../db/posts/similar.js'
 import { matchOfTerms } from '../../db/search.js'
 import type { Db } from '../../db/tables.js'
+import { turns } from './turns.js'
 
 /** Of these, the rarest are searched for. A pair of letters counts as a word, so a Chinese title has many. */
 const MOST_WORDS = 16
@@ -35,13 +36,21 @@ interface Asked {
   limit: number
 }
 
-/** The posts that a new one may repeat, the most alike first, with the words of its title. */
+/** A word of a title, with words that differ from it by a letter if it may have a typing error. */
+export interface Spelled extends Part {
+  near?: ReadonlySet<string> | undefined
+}
+
+/**
+ * The posts that a new one may repeat, the most alike first, with the words of its title. Other requests have their turn
+ * between two posts that are compared.
+ */
 export async function findSimilar(
   db: Db,
   filter: PostFilter,
   { title, text = '', except, limit }: Asked,
   { hidden }: { hidden: boolean },
-): Promise<{ found: SimilarPost[]; parts: Part[] }> {
+): Promise<{ found: SimilarPost[]; parts: Spelled[] }> {
   const ofTitle = partsOf(title).slice(0, MOST_READ.title)
   const known = new Set(ofTitle.map(({ key }) => key))
   const ofText = partsOf(text).filter(({ key }) => !known.has(key))
@@ -63,11 +72,23 @@ export async function findSimilar(
   const posts = (await postsWithMost(db, filter, wanted, MOST_COMPARED)).filter(({ postId }) => postId !== except)
   const ids = posts.map(({ postId }) => postId)
   const merged = groupedBy(await titlesMergedInto(db, ids, { hidden }), ({ rootId }) => rootId)
-  const found = posts
-    .map((post) => ({ post, score: scoreOf(weighed, post, merged.get(post.postId) ?? []) }))
-    .filter(({ score }) => score > 0)
-    .toSorted((one, other) => other.score - one.score || other.post.number - one.post.number)
-  return { found: found.slice(0, limit), parts: ofTitle }
+  const [turn, found] = [turns(), [] as SimilarPost[]]
+  for (const post of posts) {
+    let score = likenessOf(weighed, comparedOf(post.title), foldedText(post.text))
+    for (const { title: other } of merged.get(post.postId) ?? []) {
+      await turn()
+      score = Math.max(score, likenessOf(weighed, comparedOf(other)))
+    }
+    if (score > 0) found.push({ post, score })
+    await turn()
+  }
+  const near = new Map(asked.map((word) => [word.part.key, word.near]))
+  return {
+    found: found
+      .toSorted((one, other) => other.score - one.score || other.post.number - one.post.number)
+      .slice(0, limit),
+    parts: ofTitle.map((part) => ({ ...part, near: near.get(part.key) })),
+  }
 }
 
 const inTitle = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.inTitle] })
@@ -101,10 +122,4 @@ async function lookUp(db: Db, parts: readonly Part[]): Promise<{ asked: Word[]; 
     return { part, having, isThere: !nowhere.has(term) || part.meanings.length > 0, term }
   })
   return { asked, all }
-}
-
-/** The score of a post, or that of the most similar title that was merged into it. */
-function scoreOf(weighed: readonly Weighed[], { title, text }: ComparedPost, merged: readonly { title: string }[]) {
-  const own = likenessOf(weighed, comparedOf(title), foldedText(text))
-  return Math.max(own, ...merged.map((each) => likenessOf(weighed, comparedOf(each.title))))
 }

@@ -1,11 +1,12 @@
 import * as Type from 'typebox'
-import { comparedOf, joined, saidBy, type Part } from '../../core/search/alike.js'
+import { comparedOf, joined, saidBy } from '../../core/search/alike.js'
 import { stemOf } from '../../core/search/stem.js'
 import { indexWords, pairsOf } from '../../core/words.js'
 import { MOST_REASONS, textsMergedInto } from '../../db/merges.js'
 import type { PostView } from '../../db/posts/row.js'
 import { can } from './access.js'
 import type { CachedContext } from './context.js'
+import type { Spelled } from './similar.js'
 
 /** What was merged into a post says words that the post itself does not have. */
 export const mergedReason = (description: string, posts: string) =>
@@ -26,22 +27,35 @@ export const SimilarReason = Type.Object({
 })
 export type SimilarReason = Type.Static<typeof SimilarReason>
 
-/** Whether a text has a word, a longer one that begins with it, or another form of it: so the search finds it. */
-function finder(text: string): (part: Part) => boolean {
+/** What a text has for a word: it, a longer one that begins with it or another form of it; or else the right spelling. */
+type Finder = (this: void, part: Spelled) => string | undefined
+
+/** As the search finds them. */
+function finder(text: string): Finder {
   const words = indexWords(text)
   const stems = new Set(words.map(stemOf))
   const pairs = new Set(pairsOf(text))
-  return ({ word, key, isPair }) => (isPair ? pairs.has(key) : stems.has(key) || words.some((each) => each.startsWith(word))) // prettier-ignore
+  return ({ word, key, isPair, near }) => {
+    if (isPair) return pairs.has(key) ? word : undefined
+    return stems.has(key) || words.some((each) => each.startsWith(word)) ? word : near && words.find((each) => near.has(each)) // prettier-ignore
+  }
 }
 
 /** A title has a word, or another one for it, from this value of `saidBy` on. */
 const SAYS = 0.5
 
 /** Like `finder`, and also finds words of the same meaning in the title. */
-function finderOf(title: string, text: string): (part: Part) => boolean {
-  const [has, compared] = [finder(`${title} ${text}`), comparedOf(title)]
-  return (part) => has(part) || saidBy(part, compared) >= SAYS
+function finderOf(title: string, text: string): Finder {
+  const [find, compared] = [finder(`${title} ${text}`), comparedOf(title)]
+  return (part) => find(part) ?? (saidBy(part, compared) >= SAYS ? part.word : undefined)
 }
+
+/** The words that are found, each with its part. */
+const foundOf = (parts: readonly Spelled[], find: Finder) =>
+  parts.flatMap((part) => {
+    const word = find(part)
+    return word === undefined ? [] : [{ part, word }]
+  })
 
 /** Characters of a text that are looked at: the rest of a very long one would hold up other requests. */
 const MOST_READ = 8000
@@ -49,20 +63,20 @@ const MOST_READ = 8000
 /** Why each of these posts is like a title of these words. */
 export async function reasonsOf(
   { db, actor }: Pick<CachedContext, 'db' | 'actor'>,
-  parts: readonly Part[],
+  parts: readonly Spelled[],
   posts: readonly { row: PostView; score: number }[],
 ): Promise<SimilarReason[]> {
-  const own = posts.map(({ row }) => parts.filter(finderOf(row.title, (row.contentMarkdown ?? '').slice(0, MOST_READ))))
+  const own = posts.map(({ row }) => foundOf(parts, finderOf(row.title, (row.contentMarkdown ?? '').slice(0, MOST_READ)))) // prettier-ignore
   const asked = posts.filter((_, at) => own[at]?.length !== parts.length).map(({ row }) => row.postId)
   const merged = (await textsMergedInto(db, asked, { hidden: can(actor, 'board:read') })).map((row) => ({
     rootId: row.rootId,
-    has: finderOf(row.title, (row.contentMarkdown ?? '').slice(0, MOST_READ)),
+    find: finderOf(row.title, (row.contentMarkdown ?? '').slice(0, MOST_READ)),
   }))
   return posts.map(({ row: { postId }, score }, at) => {
     const has = own[at] ?? []
-    const lacking = parts.filter((part) => !has.includes(part))
-    const saying = merged.filter((each) => each.rootId === postId && lacking.some(each.has))
-    const said = lacking.filter((part) => saying.some((each) => each.has(part)))
+    const lacking = parts.filter((part) => !has.some((each) => each.part === part))
+    const saying = merged.filter((each) => each.rootId === postId && foundOf(lacking, each.find).length > 0)
+    const said = foundOf(lacking, (part) => saying.map((each) => each.find(part)).find((word) => word !== undefined))
     return {
       postId,
       score: Math.round(Math.min(1, score) * 100) / 100,
