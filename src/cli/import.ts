@@ -23,6 +23,7 @@ import { confirm } from './lib/prompts/prompts.js'
 import { interruptible } from './lib/terminal/interruptible.js'
 import { counter } from './lib/terminal/progress.js'
 import { canPrompt, tell } from './lib/terminal/terminal.js'
+import { commandLine } from './lib/texts/commandline.js'
 
 /** Counts for one type of record. */
 interface Counts {
@@ -40,6 +41,8 @@ interface Balance {
   /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }
   isBalanced: boolean
+  /** The first new posts, as far as they look like posts that were here before. Absent if none does. */
+  similar?: { looked: number; count: number; posts: { title: string; number: number; earlier: string }[] }
 }
 
 interface Flagged extends Flags {
@@ -267,10 +270,10 @@ function nameIn(row: string): string {
 async function report(
   { terminal }: Cli,
   flags: Flagged,
-  { balance, boards, passwords, isBalanced }: Balance,
+  { balance, boards, passwords, isBalanced, similar }: Balance,
   { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
 ): Promise<void> {
-  const body = { ...(preview && { preview }), balance, boards, passwords, dry_run: isDry }
+  const body = { ...(preview && { preview }), balance, boards, passwords, ...(similar && { similar }), dry_run: isDry }
   await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
   const of = (key: 'created' | 'failed') => balance.reduce((sum, counts) => sum + counts[key], 0)
   const votes = boards.reduce((sum, each) => sum + each.votes, 0)
@@ -283,6 +286,11 @@ async function report(
       tell(terminal, `${isDry ? 'Would keep' : 'Kept'} the passwords of ${counted(passwords.kept, 'user')}.`)
     if (passwords.leftOut > 0)
       tell(terminal, `${isDry ? 'Would skip' : 'Skipped'} ${counted(passwords.leftOut, 'password')}, because only bcrypt hashes with a cost of 4 to 14 can be imported. These people sign in by a link that the site mails to them.`) // prettier-ignore
+  }
+  if (similar && !isStructured(formatOf(terminal, flags))) {
+    for (const { title, number: earlier, earlier: its } of similar.posts)
+      tell(terminal, printable(`"${title}" looks like #${earlier} "${its}"`))
+    tell(terminal, `${similar.count} of the first ${counted(similar.looked, 'new post')} ${similar.count === 1 ? 'looks' : 'look'} like a post that was here before. ${isDry ? 'After the import, c' : 'C'}ompare and merge them: ${commandLine(['posts', 'duplicates', '--plan', 'plan.txt'])}`) // prettier-ignore
   }
   if (!isBalanced)
     throw new AppError(

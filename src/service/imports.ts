@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { AppError, serverError } from '../core/errors.js'
 import { groupedBy } from '../core/grouped.js'
+import { newestNumber } from '../db/posts/similar.js'
 import { importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { change, together } from './lib/change.js'
@@ -9,6 +10,7 @@ import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { Importer, type Given, type Outcome, type Taken } from './importing.js'
 import { pathOf, recordIn, RECORD_TYPES, type RecordType } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
+import { ImportedRepeats } from './lib/repeats.js'
 import { fields } from './lib/schemas.js'
 import { visiblePost } from './lib/whichpost.js'
 import { upload } from './lib/upload.js'
@@ -103,6 +105,7 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
   ]
   async function* pieces(): AsyncGenerator<Piece> {
     const before = await importedCounts(ctx.db, source)
+    const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
     for await (const group of inGroups(rows)) {
       await assertStill({ access: 'owner' }, ctx, 'upload')
       const failures: object[] = []
@@ -111,11 +114,14 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
         failures.push({ result: 'failed', line, error: error.body })
       }
       const type = group.given[0]?.record.type
+      const created = new Set<number>()
       for (const { line, outcome, error, password } of await takeAll(ctx, importer, group.given)) {
+        if (outcome === 'created') created.add(line)
         tally(type, outcome)
         if (password !== undefined) passwords[password] += 1
         if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
       }
+      await repeats.look(group.given.flatMap(({ line, record }) => (record.type === 'post' && created.has(line) ? [record.fields.title] : []))) // prettier-ignore
       yield { text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''), rows: 1 }
     }
     const all = balance()
@@ -129,7 +135,7 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
         tx.record('site.imported', 'site', source)
         await Promise.resolve()
       })
-    yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), passwords, isBalanced }), rows: 0 } // prettier-ignore
+    yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
   }
   return {
     pieces: pieces(),

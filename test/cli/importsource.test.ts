@@ -55,6 +55,23 @@ describe.each(engines)('import without a word of the source on %s', (engine) => 
     expect((await machine.run('import csv b.dat --yes')).stdout).toContain('post\t1\t0\t0\t1\t0')
   })
 
+  it('says which new posts look like posts that are here, also before anything is written', async () => {
+    const machine = await makeWorld(engine, { 'posts.csv': 'Subject,Votes\nA dark mode,3\nZebras,1\nDARK MODE,2\n' })
+    expect((await machine.run('import csv posts.csv --dry-run')).stderr).not.toContain('looks like')
+    await machine.run("posts create 'Dark mode'")
+    for (const flag of ['--dry-run', '--yes']) {
+      const { code, stderr } = await machine.run(`import csv posts.csv ${flag}`)
+      expect([code, stderr.match(/".*" looks like .*/g)]).toEqual([0, ['"A dark mode" looks like #1 "Dark mode"', '"DARK MODE" looks like #1 "Dark mode"']]) // prettier-ignore
+      expect(stderr).toContain('2 of the first 3 new posts look like')
+      expect(stderr).toContain('feedbackctl posts duplicates --plan plan.txt')
+    }
+    expect((await machine.run('import csv posts.csv --yes')).stderr).not.toContain('looks like')
+    const { stdout } = await machine.run('import csv posts.csv --source other --dry-run --json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      similar: { looked: 3, count: 3, posts: [{ title: 'A dark mode' }, {}, {}] },
+    })
+  })
+
   it('recognises an export of feedbackctl', async () => {
     const machine = await makeWorld(engine, {})
     await machine.run('export --out site.dat')

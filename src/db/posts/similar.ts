@@ -48,6 +48,12 @@ export async function postsHaving(db: Db, matches: readonly string[]): Promise<{
   return { counts: matches.map((_, at) => row?.[`count${at}`] ?? 0), all: row?.all ?? 0 }
 }
 
+/** The number of the newest post, and 0 where there is none. */
+export async function newestNumber(db: Db): Promise<number> {
+  const { rows } = await sql<{ newest: number }>`select coalesce(max(number), 0) as newest from posts`.execute(db)
+  return rows[0]?.newest ?? 0
+}
+
 /** The posts that pass a filter and have the most of some words, at most `limit`; those that have most of them first. */
 export async function postsWithMost(
   db: Db,

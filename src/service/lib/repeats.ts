@@ -88,3 +88,50 @@ async function earlierThan(ctx: Context, { postId, number, title, text }: Newer)
   const [reason] = row ? await reasonsOf(ctx, parts, [{ row, score: first.score }]) : []
   return reason && { number: first.post.number, reason }
 }
+
+/** A post of an import that looks like one that was there before. */
+export interface Imported {
+  title: string
+  number: number
+  earlier: string
+}
+
+/** How many new posts of an import are looked for, and how many are named. */
+const [MOST_IMPORTED, MOST_NAMED] = [200, 20]
+/** Similar posts that are looked at: others of the same import may be more alike. */
+const LOOKED_IMPORTED = 20
+
+/** Compares the first posts of an import with those that a site had before it. */
+export class ImportedRepeats {
+  readonly #ctx: Context
+  readonly #newest: number
+  looked = 0
+  count = 0
+  readonly named: Imported[] = []
+
+  /** `newest` is the number of the newest post before. */
+  constructor(ctx: Context, newest: number) {
+    this.#ctx = ctx
+    this.#newest = newest
+  }
+
+  async look(titles: readonly string[]): Promise<void> {
+    if (this.#newest === 0) return
+    const filter = await filterFrom(this.#ctx, {})
+    for (const title of titles.slice(0, MOST_IMPORTED - this.looked)) {
+      this.looked += 1
+      const asked = { title: title.slice(0, MAX_TITLE), limit: LOOKED_IMPORTED }
+      const { found } = await findSimilar(this.#ctx.db, filter, asked, { hidden: true })
+      const first = found.find(({ post, score }) => post.number <= this.#newest && score >= LIKELY)
+      if (!first) continue
+      this.count += 1
+      if (this.named.length < MOST_NAMED)
+        this.named.push({ title, number: first.post.number, earlier: first.post.title })
+    }
+  }
+
+  /** Undefined if none looks like an earlier one. */
+  get shown(): { looked: number; count: number; posts: readonly Imported[] } | undefined {
+    return this.count === 0 ? undefined : { looked: this.looked, count: this.count, posts: this.named }
+  }
+}
