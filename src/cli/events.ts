@@ -18,7 +18,7 @@ const actorName = ({ actor, via, operator }: Event): string => {
   return via === 'http' ? person : [person, `cli:${operator}`].filter(Boolean).join(' by ')
 }
 
-const columns: Column<Event>[] = [
+export const columns: Column<Event>[] = [
   { head: 'ID', field: 'id', text: (event) => String(event.id), right: true, drop: 0, whole: true },
   { head: 'ACTION', field: 'action', text: (event) => event.action, drop: 0 },
   { head: 'SUBJECT', text: (event) => event.subject ?? event.subject_id, drop: 0 },
@@ -39,14 +39,33 @@ const columns: Column<Event>[] = [
 type Shown = Event & { told: Counts }
 type Counts = Record<'people' | 'page' | 'mail' | 'digest' | 'mailed' | 'read', number>
 
+/** What changed, as a diff: a field, and below it what it was and what it became. */
+const diffOf = ({ details }: Event, line: (sign: '-' | '+', text: string) => string): string =>
+  (details ?? [])
+    .flatMap(({ field, before, after }) => [
+      field,
+      ...(before === null ? [] : linesOf(before).map((text) => line('-', text))),
+      ...(after === null ? [] : linesOf(after).map((text) => line('+', text))),
+    ])
+    .join('\n')
+const linesOf = (text: string) => text.split(/\r?\n/)
+
 const shownColumns: Column<Shown>[] = [
   ...(columns as Column<Shown>[]),
+  {
+    head: 'CHANGES',
+    field: 'details',
+    text: (event) => diffOf(event, (sign, text) => `${sign} ${text}`),
+    shown: (event, paint) => diffOf(event, (sign, text) => paint[sign === '-' ? 'red' : 'green'](`${sign} ${text}`)),
+    ifAny: true,
+    drop: 1,
+  },
   { head: 'TOLD', field: 'told.people', text: ({ told }) => String(told.people), drop: 0 },
   { head: 'MAILED', field: 'told.mailed', text: ({ told }) => String(told.mailed), drop: 2 },
   { head: 'READ', field: 'told.read', text: ({ told }) => String(told.read), drop: 2 },
 ]
 
-const id = (event: Event) => String(event.id)
+export const id = (event: Event) => String(event.id)
 const defaults = { created: 'desc' } as const
 
 const POLL_INTERVAL_MS = 1000

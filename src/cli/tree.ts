@@ -203,6 +203,12 @@ export const branches: readonly Branch[] = [
     load: () => import('./doctor.js'),
   },
   { name: 'events', summary: 'Show the event log', group: OPERATION, load: () => import('./events.js') },
+  {
+    name: 'undo',
+    summary: 'Take back what an event of the log changed',
+    group: OPERATION,
+    load: () => import('./undo.js'),
+  },
   { name: 'audit', summary: 'Check the event log', group: OPERATION, load: () => import('./audit.js') },
   {
     name: 'backup',

@@ -20,14 +20,25 @@ const MAX_TEXT = 600
 const bounded = (value: FieldChange['before']): FieldChange['before'] =>
   typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT - 1).toWellFormed()}…` : value
 
+/** The value of a recorded field, as its events have it if they do not cut it. */
+export function valueOf<N extends DetailedNoun>(noun: N, row: Recorded<N>, field: string): FieldChange['before'] {
+  const { details } = NOUNS[noun] as { details: Readonly<Record<string, 'text' | 'number' | 'flag'>> }
+  const value = (row as Record<string, string | number | null>)[field] ?? null
+  return details[field] === 'flag' && value !== null ? value === 1 : value
+}
+
+/** Whether an event has only the start of this value. */
+export const isCut = (value: FieldChange['before']): boolean =>
+  typeof value === 'string' && value.length === MAX_TEXT && value.endsWith('…')
+
+/** Whether a field has the value that an event has of it, whole or cut. */
+export const isRecorded = (value: FieldChange['before'], recorded: FieldChange['before']): boolean =>
+  (bounded(value) ?? '') === (recorded ?? '')
+
 /** The recorded fields that differ between two states of a row. */
 export function changesOf<N extends DetailedNoun>(noun: N, before: Recorded<N>, after: Recorded<N>): FieldChange[] {
-  const { details } = NOUNS[noun] as { details: Readonly<Record<string, 'text' | 'number' | 'flag'>> }
-  const [old, changed] = [before, after] as Record<string, string | number | null>[]
-  const valueOf = (field: string, value: string | number | null = null) =>
-    details[field] === 'flag' && value !== null ? value === 1 : value
-  return Object.keys(details).flatMap((field) => {
-    const [one, other] = [valueOf(field, old?.[field]), valueOf(field, changed?.[field])]
+  return Object.keys(NOUNS[noun].details).flatMap((field) => {
+    const [one, other] = [valueOf(noun, before, field), valueOf(noun, after, field)]
     return one === other ? [] : [changeOf(field, one, other)]
   })
 }
@@ -38,6 +49,9 @@ export const changeOf = (field: string, before: FieldChange['before'], after: Fi
   before: bounded(before),
   after: bounded(after),
 })
+
+/** The field of an event that took another back, with the id of that one. */
+export const UNDOES = 'undoes'
 
 /** Says that a text was changed, without what it was. */
 export const EDITED: FieldChange = changeOf('text', null, 'edited')

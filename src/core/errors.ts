@@ -85,6 +85,7 @@ const CODES = {
   POST_MERGED: { status: 409 },
   POST_NOT_MERGED: { status: 409 },
   MERGE_REFUSED: { status: 409 },
+  UNDO_REFUSED: { status: 409 },
   TOTP_ENABLED: { status: 409 },
   TOTP_NOT_ENABLED: { status: 409 },
   IDENTITY_EXISTS: { status: 409 },

@@ -27,7 +27,7 @@ const Detail = Type.Object({
   after: nullable('string', { description: 'The value after; long texts are cut' }),
 })
 
-const Event = Type.Object({
+export const Event = Type.Object({
   id: Type.Integer({ description: 'Increases in commit order' }),
   action: Type.String({ description: 'What happened, such as post.created' }),
   subject_id: Type.String({ description: 'Id of the row' }),
@@ -179,7 +179,7 @@ async function personId(ctx: Context, who: string): Promise<string> {
   throw new AppError('USER_NOT_FOUND', `User ${quoted(who)} not found. ${namingPeople(ctx.actor)}`)
 }
 
-function toEvent(actor: Actor, event: ReadableEvent): Event {
+export function toEvent(actor: Actor, event: ReadableEvent): Event {
   const { id, action, subject_id, name, person_id: personId, actor_id: actorId, origin, changes, ...rest } = event
   const operator = origin.startsWith('cli:') ? origin.slice('cli:'.length) : null
   return {

@@ -9,6 +9,7 @@ import * as answers from './answers.js'
 import * as comments from './comments.js'
 import { duplicates } from './duplicates.js'
 import * as events from './events.js'
+import * as eventundo from './eventundo.js'
 import * as exports_ from './exports.js'
 import * as follows from './follows.js'
 import * as mentions from './mentions.js'
@@ -187,6 +188,7 @@ export const operations = [
   moderation.decide,
   moderationmany.decideMany,
   undos.apply,
+  eventundo.undo,
   boards.list,
   boards.get,
   boards.search,

@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
+import { changeOf, type FieldChange } from '../core/details.js'
 import { invalidField } from '../core/fields.js'
-import { HELD, SHOWN, SPAM, type Hidden } from '../core/hidden.js'
+import { HELD, MERGED, SHOWN, SPAM, type Hidden } from '../core/hidden.js'
 import { isId, newId } from '../core/ids.js'
 import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
@@ -137,13 +138,26 @@ export async function decideIn(
   const isSpam = decision === 'spam' || (decision === 'reopen' && staysSpam)
   const isHeld = !isSpam && decision === 'reopen' && (staysHeld || subject.hidden === HELD)
   const decidedAt = tx.now().toISOString()
-  await setHidden(tx, subject, isSpam ? SPAM : isHeld ? HELD : SHOWN)
+  const hidden = isSpam ? SPAM : isHeld ? HELD : SHOWN
+  await setHidden(tx, subject, hidden)
   await setReportsOpen(tx.db, subject.key, decision === 'reopen')
   if (decision === 'reopen') await reopenReview(tx.db, subject.key)
   else await putReview(tx.db, subject.key, { reviewId: newId(), decidedAt })
-  tx.record(`${subject.kind}.${EVENTS[decision]}`, subject.id, subject.title)
+  tx.record(
+    `${subject.kind}.${EVENTS[decision]}`,
+    subject.id,
+    subject.title,
+    undefined,
+    shownChange(subject.hidden, hidden),
+  )
   return { subject, isSpam, decidedAt, blocked: author?.isChanged ? author.user : undefined }
 }
+
+/** What events say of a post or comment: whether everybody sees it, and why not. */
+const SHOWING = { [SHOWN]: 'yes', [SPAM]: 'spam', [HELD]: 'held', [MERGED]: 'merged' } as const
+
+export const shownChange = (before: Hidden, after: Hidden): FieldChange[] =>
+  before === after ? [] : [changeOf('shown', SHOWING[before], SHOWING[after])]
 
 const EVENTS = { keep: 'kept', spam: 'marked_spam', reopen: 'reopened' } as const
 

@@ -1,6 +1,6 @@
 import { quoted } from '../core/text.js'
 import * as Type from 'typebox'
-import { changeOf, changesOf, type Recorded } from '../core/details.js'
+import { changesOf, type Recorded } from '../core/details.js'
 import { AppError, type ErrorCode } from '../core/errors.js'
 import { isId, newId } from '../core/ids.js'
 import { PERMISSIONS, type Permission } from '../core/permissions.js'
@@ -246,16 +246,20 @@ export const update = operation({
       const added = wanted.filter((permission) => !had.includes(permission))
       assertOwn(actor, added)
       await replacePermissions(db, role.id, wanted)
-      const listed = (permissions: readonly string[]) =>
-        PERMISSIONS.filter((each) => permissions.includes(each)).join(' ')
       record('role.updated', role.id, role.name, undefined, [
         ...(before ? changesOf('role', before, role) : []),
-        ...(listed(had) === listed(wanted) ? [] : [changeOf('permissions', listed(had), listed(wanted))]),
+        ...(listed(had) === listed(wanted)
+          ? []
+          : [{ field: 'permissions', before: listed(had), after: listed(wanted) }]),
       ])
       return { role: toRole(actor, { ...role, permissions: wanted }), permissions: wanted }
     })
   },
 })
+
+/** Permissions as events have them. */
+export const listed = (permissions: readonly string[]): string =>
+  PERMISSIONS.filter((each) => permissions.includes(each)).join(' ')
 
 /** What `update` sets. */
 const changeable = (row: Recorded<'role'>, held: readonly string[]) => [

@@ -17,7 +17,7 @@ import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath } from './lib/schemas.js'
 import { unmergeIn } from './merges.js'
-import { setHidden, subjectOf, subjectOfPost, type Subject } from './moderation.js'
+import { setHidden, shownChange, subjectOf, subjectOfPost, type Subject } from './moderation.js'
 import { updateIn } from './posts.js'
 import { retagBack } from './posttags.js'
 import { postItself } from './lib/whichpost.js'
@@ -91,10 +91,11 @@ async function takeBack(
     throw changedSince()
   if (moved) await moveBack(tx, moved)
   const author = blocked && (await unblocked(tx, blocked))
-  await setHidden(tx, subject, wasSpam ? SPAM : wasHeld ? HELD : SHOWN)
+  const hidden = wasSpam ? SPAM : wasHeld ? HELD : SHOWN
+  await setHidden(tx, subject, hidden)
   await restoreReview(tx.db, subject.key, review)
   await reopenReports(tx.db, reports)
-  tx.record(`${subject.kind}.reopened`, subject.id, subject.title)
+  tx.record(`${subject.kind}.reopened`, subject.id, subject.title, undefined, shownChange(subject.hidden, hidden))
   return {
     id,
     kind: subject.kind,

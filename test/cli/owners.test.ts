@@ -66,6 +66,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'tags merge': { args: 'x --into phone --yes', code: 3 },
   'posts merge': { args: 'POST --into x', code: 3 },
   'posts unmerge': { args: 'POST', code: 5 },
+  undo: { args: '1 --yes', code: 5 },
   'posts undo': { args: 'x', code: 3 },
   'boards follow': { args: 'ideas' },
   'boards unfollow': { args: 'ideas' },

@@ -361,6 +361,7 @@ export const UNSHOWN = [
   'images.delete',
   'comments.report',
   'undo.apply', // moves posts, and decides, as others here do
+  'events.undo', // by operations that are here
   'boards.checkSlug',
   'boards.checkName',
   'backups.create',

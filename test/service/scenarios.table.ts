@@ -351,6 +351,7 @@ export const table: Record<string, Row> = {
   'events.list': { needs: 'event:read', input: () => ({ limit: 100 }) },
   'events.told': { needs: 'post:update', input: (w) => w.eventOf(w.openPost) },
   'events.show': { needs: 'event:read', input: (w) => w.event() },
+  'events.undo': { needs: 'event:read', input: (w, caller) => w.unfollowed(caller) },
 }
 
 /** Operation, what it does, caller (a visitor, the owner, or a member with these permissions), input, and outcome. */

@@ -7,6 +7,7 @@ import { newId, randomWord } from '../../src/core/ids.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { queueMail } from '../../src/delivery/mail.js'
 import * as boards from '../../src/service/boards.js'
+import * as follows from '../../src/service/follows.js'
 import * as comments from '../../src/service/comments.js'
 import * as keys from '../../src/service/keys.js'
 import * as labs from '../../src/service/labs.js'
@@ -134,6 +135,12 @@ export async function makeWorld(engine: Engine) {
       const undo = { undoId: newId(), userId, changes: '[]', expiresAt: new Date(site.clock.now.getTime() + 1000).toISOString() } // prettier-ignore
       await site.db.insertInto('undos').values(undo).execute()
       return undo.undoId
+    },
+    /** An event of the caller, who needs nothing more to take it back. */
+    async unfollowed(userId: string | null) {
+      const postId = await post()
+      await onBehalfOf(userId)(follows.unfollow, { post_id: postId })
+      return { id: (await site.db.selectFrom('events').select('id').orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow()).id } // prettier-ignore
     },
     /** A view of the caller, or one that somebody shares where nobody calls. */
     async view(userId: string | null) {

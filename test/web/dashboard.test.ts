@@ -141,6 +141,25 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect((await get(site, '/dashboard/settings/log', await member(['dashboard:read']))).status).toBe(404)
   })
 
+  it('undoes an event after a question, and shows what contradicts it', async () => {
+    const { site, owner } = await open()
+    await site.call(boards.create, { name: 'Ideas' })
+    await site.call(boards.update, { boardId: 'ideas', name: 'Plans', partial: true })
+    const { text } = await get(site, '/dashboard/settings/log', owner)
+    const [, at = ''] = /href="(\/dashboard\/settings\/log\/\d+\/undo)"/.exec(text) ?? []
+    expect(text.match(/log\/\d+\/undo"/g)).toHaveLength(1)
+    expect((await get(site, at, owner)).text).toContain('Undo this change?')
+    expect((await site.call(boards.show, { url: 'ideas' })).board.name).toBe('Plans')
+    const done = await send(site, at, owner, {})
+    expect(done.headers.location).toMatch(/^\/dashboard\/settings\/log\?subject=.*done=undone/)
+    expect((await site.call(boards.show, { url: 'ideas' })).board.name).toBe('Ideas')
+    const again = (await get(site, at, owner)).text
+    expect(again).toContain('Newer changes contradict this one')
+    expect(again).toContain('<code>undoes</code>')
+    expect(again).not.toContain('>Undo</button>')
+    expect((await send(site, at, owner, {})).status).toBe(409)
+  })
+
   it('leads from the log to what is still there, and from what is gone to its log', async () => {
     const { site, owner } = await open()
     await site.call(posts.create, { title: 'Stays' })

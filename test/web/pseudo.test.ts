@@ -203,6 +203,7 @@ it.each([
   const event = await site.db.selectFrom('events').select('id').where('subject_id', '=', post.postId).orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow() // prettier-ignore
   for (const which of ['', '?told=false'])
     await look({ '/dashboard/posts/:slug/told/:event': `${teamAt}/told/${event.id}${which}` })
+  await look({ '/dashboard/settings/log/:event/undo': `/dashboard/settings/log/${event.id}/undo` })
   await look({ '/dashboard/posts/:slug': teamAt, '/dashboard/posts/:slug/delete': `${teamAt}/delete` })
   await look({ '/dashboard/views/:view/delete': `/dashboard/views/${view.viewId}/delete` })
   await look({ '/dashboard/views/:view/settings': `/dashboard/views/${view.viewId}/settings` })

@@ -1,4 +1,4 @@
-import type { FieldChange } from '../../core/details.js'
+import { changeOf, UNDOES, type FieldChange } from '../../core/details.js'
 import { AppError } from '../../core/errors.js'
 import { notFoundCode, NOUNS, type Action } from '../../core/nouns.js'
 import { rolledBack, transaction } from '../../db/connect.js'
@@ -76,8 +76,10 @@ async function referenceError(db: Context['db'], error: ForeignKeyError): Promis
 
 async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Change) => Promise<T>): Promise<T> {
   const events: Parameters<typeof insertEvents>[1] = []
-  const record: Change['record'] = (action, subjectId, subject, personId, changes = []) =>
-    void events.push({
+  const undone = ctx.undoes === undefined ? [] : [changeOf(UNDOES, null, ctx.undoes)]
+  const record: Change['record'] = (action, subjectId, subject, personId, given = []) => {
+    const changes = [...given, ...undone]
+    events.push({
       action,
       subject_id: subjectId,
       subject: subject ?? null,
@@ -89,6 +91,7 @@ async function withEvents<T>(ctx: Context, db: Context['db'], work: (change: Cha
       created_at: ctx.now().toISOString(),
       details: changes.length > 0 ? JSON.stringify(changes) : null,
     })
+  }
   const result = await work({ ...ctx, db, record })
   await insertEvents(db, events) // last: on PostgreSQL it takes the lock of all writers of events
   return result

@@ -77,6 +77,8 @@ interface SiteExports {
 
 /** What an operation has besides its input. */
 export interface Context {
+  /** The event that the change takes back, which its own events say. */
+  undoes?: number | undefined
   db: Db
   actor: Actor
   now(this: void): Date

@@ -1,3 +1,4 @@
+import { isUndoable, undo } from '../../service/eventundo.js'
 import * as service from '../../service/events.js'
 import * as roles from '../../service/roles.js'
 import * as users from '../../service/users.js'
@@ -60,7 +61,7 @@ export const log = page({
               { label: t('log.what'), kind: 'title', cell: (event) => <What view={view} event={event} /> },
               { label: t('log.subject'), cell: (event) => <Subject view={view} event={event} /> },
               { label: t('log.by'), cell: (event) => <By view={view} event={event} /> },
-              { label: t('log.when'), cell: (event) => <Time view={view} at={event.created_at} /> },
+              { label: t('log.when'), cell: (event) => <When view={view} event={event} /> },
             ]}
           />
         )}
@@ -69,6 +70,23 @@ export const log = page({
     )
   },
 })
+
+/** The page that asks before an event is undone. */
+export const undoOf = ({ id }: service.Event): string => `${HOME}/${id}/undo`
+
+const When = ({ view, event }: { view: View; event: service.Event }) => (
+  <>
+    <Time view={view} at={event.created_at} />
+    {isUndoable(event) && view.may(undo) ? (
+      <>
+        {' '}
+        <a href={view.href(undoOf(event))} aria-label={`${view.t('undo.button')} ${event.id}`}>
+          {view.t('undo.button')}
+        </a>
+      </>
+    ) : null}
+  </>
+)
 
 const Text = ({ view, name, label, type = 'search' }: TextProps) => (
   <label>
@@ -110,7 +128,7 @@ export const What = ({ view, event }: { view: View; event: service.Event }) => (
 )
 
 /** Leads to the thing, where a page shows it; otherwise to its log. */
-function Subject({ view, event }: { view: View; event: service.Event }) {
+export function Subject({ view, event }: { view: View; event: service.Event }) {
   const { subject, subject_id: id } = event
   const name = subject === null ? <code>{id}</code> : isOf(event, 'user') ? <Foreign text={subject} /> : <bdi>{subject}</bdi> // prettier-ignore
   return <a href={view.href(pageOf(view, event) ?? withQuery(HOME, { subject: id }))}>{name}</a>

@@ -5,6 +5,7 @@ const backups = () => import('./backups.js')
 const boards = () => import('./boards.js')
 const comments = () => import('./comments.js')
 const events = () => import('./events.js')
+const eventUndo = () => import('./eventundo.js')
 const inbox = () => import('./inbox.js')
 const invitations = () => import('./invitations.js')
 const person = () => import('./person.js')
@@ -59,6 +60,7 @@ export const routes = {
     '/dashboard/settings/domains': async () => (await settings()).domains,
     '/dashboard/settings/notifications': async () => (await notifications()).notifications,
     '/dashboard/settings/log': async () => (await events()).log,
+    '/dashboard/settings/log/:event/undo': async () => (await eventUndo()).undoPage,
     '/dashboard/settings/mail': async () => (await mails()).mails,
     '/dashboard/settings/backups': async () => (await backups()).backups,
     '/dashboard/settings/keys': async () => (await keys()).keys,
@@ -110,6 +112,7 @@ export const routes = {
     '/dashboard/settings/legal/:name': async () => (await legal()).save,
     '/dashboard/settings/domains/add': async () => (await settings()).block,
     '/dashboard/settings/domains/remove': async () => (await settings()).unblock,
+    '/dashboard/settings/log/:event/undo': async () => (await eventUndo()).undoEvent,
     '/dashboard/settings/mail/test': async () => (await mails()).test,
     '/dashboard/settings/mail/:mail/retry': async () => (await mails()).retry,
     '/dashboard/settings/mail/:mail/cancel': async () => (await mails()).cancel,

@@ -143,7 +143,7 @@ async function confirmed<Row>(
       found.push(name)
       if (confirmation === undefined) continue
       questions.push(typeof confirmation === 'string' ? confirmation : confirmation.question)
-      typed ||= typeof confirmation !== 'string'
+      typed ||= typeof confirmation !== 'string' && confirmation.type !== undefined
     } catch (error) {
       fail(name, error)
     }

@@ -175,6 +175,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     POST_MERGED: of('posts show', 'POST'),
     POST_NOT_MERGED: of('posts show', 'POST'),
     MERGE_REFUSED: help,
+    UNDO_REFUSED: of('events show', 'EVENT'),
     TOTP_ENABLED: run('totp disable'),
     TOTP_NOT_ENABLED: run('totp begin'),
     IDENTITY_EXISTS: run('identities list'),

@@ -35,8 +35,11 @@ export async function withoutEcho<T>({ stdin }: Terminal, ask: () => Promise<T>)
   }
 }
 
-/** The question before data is lost. If much is lost, `type` is the name that must be typed to confirm. */
-export type Confirmation = string | { question: string; type: string }
+/**
+ * The question before data is lost. If much is lost, `type` is the name that must be typed to confirm. Not final is what
+ * another change takes back.
+ */
+export type Confirmation = string | { question: string; type?: string; isFinal?: boolean }
 
 /** A question that breaks between words. A mark of two columns comes before it, and `end` after it. */
 function broken({ stderr }: Terminal, question: string, end = ''): string {
@@ -51,10 +54,15 @@ export async function confirm(
   confirmation: Confirmation,
 ): Promise<void> {
   if (flags.yes) return
-  const { question, type }: { question: string; type?: string } =
-    typeof confirmation === 'string' ? { question: confirmation } : confirmation
-  if (!canPrompt(terminal, flags))
-    throw new AppError('CONFIRMATION_NEEDED', `${question} This cannot be undone. Pass --yes to confirm.`)
+  const {
+    question,
+    type,
+    isFinal = true,
+  }: Exclude<Confirmation, string> = typeof confirmation === 'string' ? { question: confirmation } : confirmation
+  if (!canPrompt(terminal, flags)) {
+    const warning = isFinal ? ' This cannot be undone.' : ''
+    throw new AppError('CONFIRMATION_NEEDED', `${question}${warning} Pass --yes to confirm.`)
+  }
   if (type === undefined) {
     const confirmed = await withPrompts(terminal, (prompts, streams) =>
       prompts.confirm({ message: broken(terminal, question, ' (y/N)'), default: false }, streams),
