@@ -21,6 +21,7 @@ interface Flags extends OutputFlags {
   fileField?: readonly string[]
   request?: string
   paginate?: boolean
+  jq?: string
   list?: boolean
   dryRun?: boolean
   as?: string
@@ -38,6 +39,7 @@ export function register(command: Command, cli: Cli): void {
       'api POST /boards -f name=Ideas -f display=true',
       'api PATCH /posts -f id=12 -f partial=true -F contentMarkdown=text.md --dry-run',
       'api GET /boards --paginate',
+      "api GET /boards --paginate --jq '.boards[].name'",
       'api --list',
     ],
     notes: [
@@ -49,12 +51,15 @@ export function register(command: Command, cli: Cli): void {
     .option('-f, --field <name=value>', 'a field of the request', collected)
     .option('-F, --file-field <name=file>', 'a field whose value is in a file (- for stdin)', collected)
     .option('--paginate', 'print all pages of a list, one after another')
+    .option('--jq <expression>', 'print what jq makes of each response; jq has to be installed')
     .option('--list', 'list all requests, with what they do')
     .option('--dry-run', 'check the request and show the result, but change nothing')
     .action(async (method: string | undefined, path: string | undefined, _: unknown, leaf: Command) => {
       const flags = leaf.optsWithGlobals<Flags>()
       const { operations } = await import('../service/index.js')
       if (flags.list) return list(cli, flags, operations)
+      if (flags.jq !== undefined && (flags.output !== undefined || flags.fields !== undefined || flags.quiet))
+        throw new AppError('USAGE', '--jq says what is printed. Leave -o, --fields and -q out.')
       const asked = askedOf(method, path)
       const found = operationOf(operations, asked)
       const { op } = found
@@ -77,6 +82,7 @@ const show = (cli: Cli, flags: Flags, body: unknown): Promise<void> => {
   const rows = rowsOf(body)
   const output = flags.json || flags.output === undefined ? 'json' : flags.output
   if (body === undefined) return Promise.resolve() // 204 No Content
+  if (flags.jq !== undefined) return import('./lib/output/jq.js').then(({ throughJq }) => throughJq(cli.terminal, flags.jq ?? '.', body)) // prettier-ignore
   return print(cli.terminal, { ...flags, output }, { body, rows, columns: columnsOf(rows), id: (row) => textOf(Object.values(row)[0]), single: false }) // prettier-ignore
 }
 

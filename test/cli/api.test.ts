@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
@@ -38,6 +38,27 @@ describe.each(engines)('api on %s', (engine) => {
     })
     expect((await json(machine, `api GET /boards --server ${url}`)).boards).toHaveLength(1)
   })
+})
+
+it('api prints what jq makes of each page, where jq is installed', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  for (const name of ['Ideas', 'Bugs']) await machine.run(`boards create ${name}`)
+  const bin = path.join(machine.folder, 'bin')
+  mkdirSync(bin)
+  const env = { PATH: bin }
+  const names = "api GET '/boards?limit=1' --paginate --jq '-.boards[].name'"
+  expect(await machine.process(names, { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('needs the program jq') }) // prettier-ignore
+  const program = `#!${process.execPath}
+    const [raw, expression] = process.argv.slice(2)
+    if (raw !== '-r' || expression !== ' -.boards[].name') { console.error('compile error'); process.exit(3) }
+    let text = ''
+    process.stdin.on('data', (part) => (text += part)).on('end', () => console.log(JSON.parse(text).boards[0].name))
+  `
+  writeFileSync(path.join(bin, 'jq'), program, { mode: 0o755 })
+  expect(await machine.process(names, { env })).toEqual({ code: 0, stdout: 'Bugs\nIdeas\n', stderr: '' })
+  expect(await machine.process('api GET /boards --jq nonsense', { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('jq refuses this: compile error') }) // prettier-ignore
+  expect((await machine.run('api GET /boards --jq . -o csv')).code).toBe(2)
 })
 
 it('api says what is wrong with a request, and changes nothing', async () => {
