@@ -10,7 +10,7 @@ import { explain } from './lib/flags/helptext.js'
 import { print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
-import { prepareText, textOf } from './lib/settings/configfile.js'
+import { prepareChange } from './lib/settings/configfile.js'
 import { end, ownFile, readable } from './lib/connection/ownfile.js'
 import { edited } from './lib/settings/tomledit.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
@@ -116,9 +116,11 @@ function registerRemove(group: Command, cli: Cli): void {
 
 function write(file: string, name: string, line: string | undefined, flags: Flags): void {
   const key = `aliases.${name}`
-  const text = textOf(file)
-  const changed = edited(text, key, line === undefined ? undefined : JSON.stringify(line))
-  if (changed === undefined || (line === undefined && changed === text))
-    throw new AppError('CONFIG_INVALID', `Cannot change ${key} in ${file} automatically. Change it by hand, with "feedbackctl config edit".`) // prettier-ignore
-  end(prepareText(file, changed), flags)
+  const prepared = prepareChange(file, (text) => {
+    const changed = edited(text, key, line === undefined ? undefined : JSON.stringify(line))
+    if (changed === undefined || (line === undefined && changed === text))
+      throw new AppError('CONFIG_INVALID', `Cannot change ${key} in ${file} automatically. Change it by hand, with "feedbackctl config edit".`) // prettier-ignore
+    return changed
+  })
+  end(prepared, flags)
 }

@@ -111,9 +111,10 @@ function registerEdit(group: Command, cli: Cli): void {
     .action(async (_flags: unknown, command: Command) => {
       const { file } = await changeable(cli)
       const instead = { field: 'text', rule: 'feedbackctl config set KEY VALUE' }
-      const text = `${await editText(cli.terminal, textOf(file).replace(/\n$/, ''), instead, 'config.toml')}\n`
+      const before = textOf(file)
+      const text = `${await editText(cli.terminal, before.replace(/\n$/, ''), instead, 'config.toml')}\n`
       try {
-        await replaceByText(file, text)
+        await replaceByText(file, text, before)
       } catch (error) {
         const next = (saved: string) =>
           `Correct it, check it with "feedbackctl config validate --config ${saved}", and copy it to ${file}`
@@ -129,8 +130,8 @@ function registerEdit(group: Command, cli: Cli): void {
     })
 }
 
-async function replaceByText(file: string, text: string): Promise<void> {
-  const prepared = prepareText(file, text)
+async function replaceByText(file: string, text: string, before: string): Promise<void> {
+  const prepared = prepareText(file, text, before)
   try {
     await assertValidFile(prepared.temporary, file)
     prepared.commit()

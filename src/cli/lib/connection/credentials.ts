@@ -13,19 +13,22 @@ export const savedToken = (config: Config, server: string): string | undefined =
 
 /** Saves a token for later commands, readable by its owner only, and returns the file. */
 export function saveToken(config: Config, server: string, token: string): string {
-  write(config, read(config).set(serverKey(server), token))
+  write(config, (tokens) => tokens.set(serverKey(server), token))
   return fileOf(config)
 }
 
 /** Forgets the token of a server. */
 export function removeToken(config: Config, server: string): void {
-  const tokens = read(config)
-  tokens.delete(serverKey(server))
-  write(config, tokens)
+  write(config, (tokens) => tokens.delete(serverKey(server)))
 }
 
-const write = (config: Config, tokens: ReadonlyMap<string, string>): void =>
-  replaceFile(fileOf(config), `${JSON.stringify(Object.fromEntries(tokens), null, 2)}\n`)
+/** Other commands may save or remove other tokens meanwhile. */
+const write = (config: Config, change: (tokens: Map<string, string>) => void): void =>
+  replaceFile(fileOf(config), () => {
+    const tokens = read(config)
+    change(tokens)
+    return `${JSON.stringify(Object.fromEntries(tokens), null, 2)}\n`
+  })
 
 /** All saved tokens. An unreadable file is an error: writing a new one would lose the tokens of other servers. */
 function read(config: Config): Map<string, string> {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { atomicFile } from '../../../core/atomicfile.js'
 import { AppError } from '../../../core/errors.js'
 import { whyNotWritten } from '../../../core/filecauses.js'
+import { whileLocked } from '../../../core/filelock.js'
 import { keepAccess, makeFolder, removeEmpty } from '../../../core/files.js'
 import { isSecret, variableOf, type Key } from '../../../core/settings.js'
 import { textOfFile } from '../../../core/valuefiles.js'
@@ -24,19 +25,23 @@ export type Entries = Partial<Record<Key, string>>
  * CONFIG_INVALID if that is not possible.
  */
 export function prepareSettings(file: string, entries: Entries): PreparedSettings {
-  let text = textOf(file)
-  for (const [key, value] of Object.entries(entries)) {
-    const changed = edited(text, key, literal(value))
-    if (changed === undefined)
-      throw new AppError(
-        'CONFIG_INVALID',
-        `Cannot add ${key} to ${file} automatically. Write it there by hand, or set ${variableOf(key as Key)}.`,
-      )
-    text = changed
+  const added = (before: string): string => {
+    let text = before
+    for (const [key, value] of Object.entries(entries)) {
+      const changed = edited(text, key, literal(value))
+      if (changed === undefined)
+        throw new AppError(
+          'CONFIG_INVALID',
+          `Cannot add ${key} to ${file} automatically. Write it there by hand, or set ${variableOf(key as Key)}.`,
+        )
+      text = changed
+    }
+    return text
   }
   try {
-    return stage(file, text, { secret: Object.keys(entries).some((key) => isSecret(key as Key)) })
+    return stage(file, added, { secret: Object.keys(entries).some((key) => isSecret(key as Key)) })
   } catch (error) {
+    if (error instanceof AppError) throw error
     throw new AppError(
       'CONFIG_INVALID',
       `Cannot write ${file}: ${whyNotWritten(error)}. Choose another file with --config, or set ${Object.keys(entries)
@@ -52,14 +57,24 @@ export const hasSetting = (file: string, key: Key): boolean => keysIn(textOf(fil
 /** Prepares a file without the key. Undefined where it does not set it. */
 export function prepareWithout(file: string, key: Key): PreparedSettings | undefined {
   if (!hasSetting(file, key)) return undefined
-  const text = edited(textOf(file), key, undefined)
-  if (text !== undefined) return staged(file, text, 'remove the line by hand')
-  throw new AppError('CONFIG_INVALID', `Cannot remove ${key} from ${file} automatically. Remove it by hand.`)
+  const removed = (before: string): string => {
+    const text = keysIn(before)?.has(key) === false ? before : edited(before, key, undefined)
+    if (text !== undefined) return text
+    throw new AppError('CONFIG_INVALID', `Cannot remove ${key} from ${file} automatically. Remove it by hand.`)
+  }
+  return staged(file, removed, 'remove the line by hand')
 }
 
-/** Prepares a file with another text. */
-export const prepareText = (file: string, text: string): PreparedSettings =>
-  staged(file, text, 'choose another file with --config')
+/** Prepares a file with a change of its text, which is made again where another command changes the file meanwhile. */
+export const prepareChange = (file: string, change: (text: string) => string): PreparedSettings =>
+  staged(file, change, 'choose another file with --config')
+
+/** Prepares a file with another text in place of this one. */
+export const prepareText = (file: string, text: string, instead: string): PreparedSettings =>
+  prepareChange(file, (present) => {
+    if (present === instead) return text
+    throw new AppError('CONFIG_INVALID', `Another command has changed ${file} meanwhile. Nothing was changed.`)
+  })
 
 export const textOf = (file: string): string =>
   existsSync(file) ? textOfFile(file, '--config or by default', 'configuration') : ''
@@ -68,29 +83,32 @@ export const textOf = (file: string): string =>
 const literal = (value: string): string =>
   /^(true|false|0|[1-9]\d{0,8})$/.test(value) ? value : JSON.stringify(value).replaceAll('\u007F', String.raw`\u007F`)
 
-function staged(file: string, text: string, instead: string): PreparedSettings {
+function staged(file: string, change: (text: string) => string, instead: string): PreparedSettings {
   try {
-    return stage(file, text, { secret: false })
+    return stage(file, change, { secret: false })
   } catch (error) {
+    if (error instanceof AppError) throw error
     throw new AppError('CONFIG_INVALID', `Cannot write ${file}: ${whyNotWritten(error)}. Or ${instead}.`)
   }
 }
 
-/** Replaces a file atomically, readable by its owner only. A symbolic link is followed. */
-export function replaceFile(file: string, text: string): void {
-  const { commit, discard } = stage(file, text)
+/** Replaces a file atomically, readable by its owner only, while no other command does. A symbolic link is followed. */
+export function replaceFile(file: string, change: () => string): void {
+  change() // throws its own errors first
+  const { commit, discard } = stage(file, change)
   try {
     commit()
-  } catch (error) {
+  } finally {
     discard()
-    throw error
   }
 }
 
-function stage(file: string, text: string, keeping?: { secret: boolean }): PreparedSettings {
+function stage(file: string, change: (text: string) => string, keeping?: { secret: boolean }): PreparedSettings {
   // Root would replace a device such as /dev/null for all programs
   if (existsSync(file) && !statSync(file).isFile())
     throw Object.assign(new Error(`${file} is not a file`), { code: 'not a file' })
+  const before = textOf(file)
+  const text = change(before)
   const made = makeFolder(path.dirname(file))
   const target = existsSync(file) ? realpathSync(file) : file
   const fresh = atomicFile(target)
@@ -98,12 +116,24 @@ function stage(file: string, text: string, keeping?: { secret: boolean }): Prepa
     fresh.discard()
     removeEmpty(made)
   }
-  try {
-    fresh.write(text)
+  const write = (whole: string) => {
+    fresh.write(whole)
     if (keeping && existsSync(target)) keepAccess(fresh.temporary, statSync(target), keeping)
+  }
+  try {
+    write(text)
   } catch (error) {
     discard()
     throw error
   }
-  return { temporary: fresh.temporary, commit: fresh.replace, discard }
+  const commit = () =>
+    whileLocked(target, () => {
+      const present = textOf(file)
+      if (present !== before) {
+        fresh.discard()
+        write(change(present))
+      }
+      fresh.replace()
+    })
+  return { temporary: fresh.temporary, commit, discard }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'smol-toml'
 import { AppError } from '../../../core/errors.js'
 import { isTable, type Table } from '../../../core/tomllines.js'
-import { prepareText, textOf, type PreparedSettings } from './configfile.js'
+import { prepareChange, type PreparedSettings } from './configfile.js'
 
 /** What a context has in the file: `server`, `data.dir` or `protected`. */
 type Entries = Readonly<Record<string, string | boolean>>
@@ -64,8 +64,10 @@ interface Edit {
 }
 
 /** Nothing else of the file changes: what it then says is compared. */
-function prepared(file: string, name: string, { change, expect, leaves }: Edit): PreparedSettings {
-  const text = textOf(file)
+const prepared = (file: string, name: string, edit: Edit): PreparedSettings =>
+  prepareChange(file, (text) => changedText(file, text, name, edit))
+
+function changedText(file: string, text: string, name: string, { change, expect, leaves }: Edit): string {
   const changed = change(text)
   const [before, after] = [read(text), read(changed)]
   const { contexts = {}, ...others } = before ?? {}
@@ -76,7 +78,7 @@ function prepared(file: string, name: string, { change, expect, leaves }: Edit):
       'CONFIG_INVALID',
       `Cannot change the context ${JSON.stringify(name)} in ${file} automatically: it is not written as a table [contexts.NAME]. Change it by hand, with "feedbackctl config edit".`,
     )
-  return prepareText(file, changed)
+  return changed
 }
 
 function read(text: string): Table | undefined {
