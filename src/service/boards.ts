@@ -177,11 +177,14 @@ export const create = operation({
   },
 })
 
-/** Makes the address of a new board, which takes time. What it returns writes the board in a transaction. */
-export async function newBoard({ now }: Pick<Context, 'now'>, input: NewBoard) {
+/**
+ * Makes the address of a new board, which takes time. What it returns writes the board in a transaction. An import may give
+ * it the id that it had.
+ */
+export async function newBoard({ now }: Pick<Context, 'now'>, input: NewBoard, id = newId()) {
   const createdAt = now().toISOString()
   const row = {
-    boardId: newId(),
+    boardId: id,
     view_voters: input.view_voters ? 1 : 0,
     createdAt,
     updatedAt: createdAt,

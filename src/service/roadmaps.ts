@@ -145,19 +145,32 @@ export const create = operation({
   }),
   output: Type.Object({ roadmap: Roadmap }),
   async run(ctx, input) {
-    const now = ctx.now().toISOString()
-    const row = { id: newId(), created_at: now, updated_at: now }
-    const slug = await noun.slugOfNew(input)
-    return change(ctx, async (tx) => {
-      const others = await lockRoadmapOrder(tx.db)
-      const columns = { ...row, ...noun.columns(input, others), index: (others.at(-1)?.index ?? 0) + 1 }
-      const kind = input.kind ?? guessedKind(columns.name)
-      const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, kind, url }))
-      tx.record('roadmap.created', roadmap.id, roadmap.name)
-      return { roadmap: toRoadmap(ctx.actor, roadmap) }
-    })
+    const insert = await newRoadmap(ctx, input)
+    return change(ctx, async (tx) => ({ roadmap: toRoadmap(ctx.actor, await insert(tx)) }))
   },
 })
+
+/** Makes the address of a new roadmap, as `newBoard` does. */
+export async function newRoadmap({ now }: Pick<Context, 'now'>, input: NewRoadmap, id = newId()) {
+  const at = now().toISOString()
+  const row = { id, created_at: at, updated_at: at }
+  const slug = await noun.slugOfNew(input)
+  return async (tx: Change): Promise<RoadmapRow> => {
+    const others = await lockRoadmapOrder(tx.db)
+    const columns = { ...row, ...noun.columns(input, others), index: (others.at(-1)?.index ?? 0) + 1 }
+    const kind = input.kind ?? guessedKind(columns.name)
+    const roadmap = await noun.insert(tx, slug, input, (url) => insertRoadmap(tx.db, { ...columns, kind, url }))
+    tx.record('roadmap.created', roadmap.id, roadmap.name)
+    return roadmap
+  }
+}
+interface NewRoadmap {
+  name?: string
+  color?: string
+  url?: string
+  display?: boolean
+  kind?: StatusKind
+}
 
 /** What the usual roadmaps say, whatever language their names are in. */
 const USUAL_KINDS: readonly StatusKind[] = ['open', 'planned', 'active', 'done']

@@ -102,6 +102,54 @@ it('LogChimp with comments: replies, internal ones, and none that is spam', asyn
   expect(activity.map(({ comment }: { comment: Record<string, unknown> }) => [comment.id, comment.body, comment.is_internal, comment.parent_id])).toEqual([[id(1), 'First', false, null], [id(2), 'Reply', true, id(1)]]) // prettier-ignore
 })
 
+it.each(engines)('a client of LogChimp that is pointed at the new site shows the same board, on %s', async (engine) => {
+  const machine = await makeMachine(engine)
+  await machine.setup()
+  const passwordHash = await hash('as it was there', 10)
+  // As its API answers there
+  const board = { boardId: id(1), name: 'Ideas', url: 'ideas', color: 'ff8800', display: true, view_voters: true }
+  const roadmap = { id: id(2), name: 'In progress', url: 'in-progress', color: '00aa11', display: true }
+  const author = { userId: id(3), name: 'Eve' }
+  const posts = [1, 2, 3].map((n) => ({
+    postId: id(3 + n),
+    title: `Wish ${n}`,
+    slug: `wish-${n}-abcdefghij012345678${n}`,
+    contentMarkdown: `**Please** ${n}`,
+    createdAt: AT.replace('05-06', `05-0${n}`),
+    board: { boardId: board.boardId, name: board.name, url: board.url, color: board.color },
+    ...(n === 2 && { roadmap: { id: roadmap.id, name: roadmap.name, url: roadmap.url, color: roadmap.color } }),
+    author,
+    voters: { votesCount: n === 3 ? 0 : 1 },
+  }))
+  await filled(machine, [
+    ...LOGCHIMP.filter((statement) => statement.startsWith('create')),
+    `insert into users values ('${author.userId}', '${author.name}', 'eve@example.org', '${passwordHash}', 'eve', null, true, false, false, '${AT}', '${AT}')`,
+    `insert into boards values ('${board.boardId}', '${board.name}', '${board.url}', '${board.color}', true, true, '${AT}', '${AT}')`,
+    `insert into roadmaps values ('${roadmap.id}', '${roadmap.name}', '${roadmap.url}', 0, '${roadmap.color}', true, '${AT}', '${AT}')`,
+    ...posts.map(({ postId, title, slug, contentMarkdown, createdAt, roadmap: on }) => `insert into posts values ('${postId}', '${title}', '${slug}', '${slug.slice(-20)}', '${contentMarkdown}', '${author.userId}', '${createdAt}', '${createdAt}', '${board.boardId}', ${on ? `'${on.id}'` : 'null'})`), // prettier-ignore
+    ...posts.slice(0, 2).map(({ postId }, at) => `insert into votes values ('${id(7 + at)}', '${author.userId}', '${postId}', '${AT}')`), // prettier-ignore
+  ])
+  await imported(machine, 'logchimp')
+  const [, url = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
+  const ask = async (request: string, body?: object, token?: string) => {
+    const [method = '', path = ''] = request.split(' ')
+    const headers = { 'content-type': 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) } // prettier-ignore
+    const answer = await fetch(`${url}/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    return { status: answer.status, body: await answer.json() }
+  }
+  expect((await ask('GET /boards')).body.boards).toMatchObject([{ ...board, post_count: '3' }])
+  expect((await ask(`GET /boards/${board.url}`)).body.board).toMatchObject(board)
+  expect((await ask('GET /roadmaps')).body.roadmaps).toMatchObject([roadmap])
+  const newest = { page: '1', limit: '10', created: 'DESC', boardId: [board.boardId] }
+  expect((await ask('POST /posts/get', newest)).body.posts).toMatchObject(posts.toReversed())
+  expect((await ask('POST /posts/get', { ...newest, boardId: [], roadmapId: roadmap.id })).body.posts).toMatchObject([posts[1]]) // prettier-ignore
+  for (const post of posts) expect((await ask('POST /posts/slug', { slug: post.slug })).body.post).toMatchObject(post)
+  const login = { email: 'Eve@example.org', password: 'as it was there' }
+  const { authToken } = (await ask('POST /auth/login', login)).body.user
+  expect((await ask('POST /votes', { postId: id(4) }, authToken)).body.code).toBe('VOTE_EXISTS')
+  expect((await ask('POST /votes', { postId: id(6) }, authToken)).body.voters).toMatchObject({ votesCount: 1 })
+})
+
 it('Astuto: approved posts, with likes, answers of the team and blocked people', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()

@@ -71,7 +71,7 @@ export const referred = (
 /** Ids for new rows: what the source calls them where that is an id that no row here has, so that links and clients go on. */
 export async function idsFor(
   { db }: Context,
-  kind: 'person' | 'post' | 'comment',
+  kind: 'board' | 'status' | 'person' | 'post' | 'comment',
   sourceIds: readonly string[],
 ): Promise<(sourceId: string) => string> {
   const taken = await presentIds(db, kind, sourceIds.filter(isId).map(asStored))
