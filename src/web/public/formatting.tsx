@@ -22,32 +22,36 @@ export const formattingPage = page({
   show(view) {
     const { t } = view
     return (
-      <div class="narrow wider prose">
+      <article>
         <h1>{t('editor.bar')}</h1>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{t('editor.written')}</th>
-              <th scope="col">{t('editor.shown')}</th>
-              <th scope="col">{t('editor.button')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {MARKS.map((mark) => (
-              <tr data-md={mark.name}>
-                <td>
-                  <pre dir="auto">{mark.write(t(`editor.${mark.name}`))}</pre>
-                </td>
-                <td dir="auto" dangerouslySetInnerHTML={{ __html: view.html(exampleOf(mark, t)) }} />
-                <td>
-                  <Icon name={mark.name} /> <span data-name="">{t(`editor.${mark.name}`)}</span>{' '}
-                  {'key' in mark ? <kbd>{t('editor.key', { key: mark.key })}</kbd> : null}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+        <div class="prose">
+          <div class="table" role="group" aria-label={t('editor.bar')} tabIndex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{t('editor.written')}</th>
+                  <th scope="col">{t('editor.shown')}</th>
+                  <th scope="col">{t('editor.button')}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {MARKS.map((mark) => (
+                  <tr data-md={mark.name}>
+                    <td>
+                      <pre dir="auto">{mark.write(t(`editor.${mark.name}`))}</pre>
+                    </td>
+                    <td dir="auto" dangerouslySetInnerHTML={{ __html: view.html(exampleOf(mark, t)) }} />
+                    <td>
+                      <Icon name={mark.name} /> <span data-name="">{t(`editor.${mark.name}`)}</span>{' '}
+                      {'key' in mark ? <kbd>{t('editor.key', { key: mark.key })}</kbd> : null}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </div>
+      </article>
     )
   },
 })
