@@ -132,8 +132,8 @@ const FIELDS: Readonly<Record<string, Fields>> = {
   },
   'comment.updated': {
     noun: 'comment',
-    fields: ['is_internal', 'is_spam', 'official'],
-    actions: ['comment.updated', 'comment.kept', 'comment.marked_spam', 'comment.reopened'],
+    fields: ['is_internal', 'official'],
+    actions: ['comment.updated'],
     async steps({ db }, { subject_id: id }, { official, ...before }) {
       const inThread = { post_id: (await findComment(db, id))?.post_id ?? '', comment_id: id }
       return [
@@ -149,18 +149,21 @@ const FIELDS: Readonly<Record<string, Fields>> = {
 export function finalOf({ action, details }: Pick<Undone, 'action' | 'details'>): Final | undefined {
   const [, verb = ''] = action.split('.')
   if (action in TOGGLES) return undefined
+  if (DECIDING.includes(verb) || details.some(({ field }) => field === 'is_spam')) return 'decided'
   if (CREATING.includes(verb)) return 'created'
   if (DELETING.includes(verb)) return 'deleted'
   const changes = changesIn(details)
   if (changes.length === 0) return ['updated', 'tagged'].includes(verb) ? 'unkept' : 'happened'
   if (changes.some(({ field, before }) => field === EDITED.field && before === null)) return 'text'
-  if (changes.some(({ before, after }) => isCut(before) || (action === 'post.tagged' && isCut(after)))) return 'cut'
+  if (changes.some(({ before, after }) => isCut(before) || isCut(after))) return 'cut' // or a newer change would be lost unseen
   if (action === 'post.tagged') return undefined
   const known = FIELDS[action]?.fields
   if (!known) return 'happened'
   return changes.every(({ field }) => known.includes(field)) ? undefined : 'unkept'
 }
 
+/** What was hidden must not come back by an undo that knows less than the queue. */
+const DECIDING = ['kept', 'marked_spam', 'reopened']
 const DELETING = ['deleted', 'revoked', 'unlinked', 'ended', 'signed_out', 'invitation_revoked', 'merged']
 const CREATING = ['created', 'signed_up', 'linked', 'imported']
 
@@ -217,7 +220,7 @@ async function retagged({ db }: Context, { subject_id: id, details }: Undone): P
     if (had.includes(name) && got.includes(name)) continue
     const found = await listTags(db, { visibility: ['public', 'private'], prefix: searchKey(name) }, { limit: 100 })
     const [only, another] = found.filter((each) => each.name === name)
-    if (!only || another) return 'unkept'
+    if (!only || another || found.some((each) => each.name.startsWith(`${name}, `))) return 'unkept' // one name or two
     ids[had.includes(name) ? 'add' : 'remove'].push(only.tagId)
   }
   const has = async () => (await tagsOf(db, [id], true)).map(({ tagId }) => tagId)

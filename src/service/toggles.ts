@@ -5,7 +5,6 @@ import type { Context } from './lib/context.js'
 import { stepOf, type Final, type Reversing, type Step, type Undone } from './lib/reversing.js'
 import { personOf } from './lib/sessions.js'
 import * as merges from './merges.js'
-import { decide } from './moderation.js'
 import * as roles from './roles.js'
 import * as users from './users.js'
 import * as votes from './votes.js'
@@ -54,13 +53,6 @@ const followBoard = (op: typeof boardFollows.follow) =>
     true,
   )
 
-/** Back into the queue, shown or hidden as before. */
-const decision = (kind: 'post' | 'comment') =>
-  toggle([`${kind}.kept`, `${kind}.marked_spam`, `${kind}.reopened`], async (_ctx, { subject_id: id, details }) => {
-    const was = details.find(({ field }) => field === 'shown')?.before ?? 'yes'
-    return stepOf(decide, { id, decision: 'reopen', is_spam: was === 'spam', is_held: was === 'held' })
-  })
-
 /** Events that another event takes back, and how. */
 export const TOGGLES: Readonly<Record<string, Reversing>> = {
   'post.voted': vote(votes.remove, votes.unassign),
@@ -74,10 +66,6 @@ export const TOGGLES: Readonly<Record<string, Reversing>> = {
     const into = details.find(({ field }) => field === 'merged_into')?.before
     return typeof into === 'string' ? stepOf(merges.merge, { ids: [id], into, quiet: true }) : 'unkept'
   }),
-  'post.kept': decision('post'),
-  'post.marked_spam': decision('post'),
-  'comment.kept': decision('comment'),
-  'comment.marked_spam': decision('comment'),
   'user.blocked': blocking(async (_ctx, { subject_id: user }) => stepOf(users.unblock, { user })),
   'user.unblocked': blocking(async (_ctx, { subject_id: user }) => stepOf(users.block, { user })),
   'role.assigned': assignment(roles.unassign),

@@ -22,6 +22,7 @@ export const FINAL = {
   text: 'It changed a text, and the log keeps no texts.',
   cut: 'A value was too long for the log, which has only its start.',
   unkept: 'The log does not keep what was there before.',
+  decided: 'Spam, held posts and reports are decided about again in the queue: see "feedbackctl moderate".',
   happened: 'It records what happened, which no change takes back.',
   own: 'Only that person can take it back.',
 } as const
