@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { operator } from '../../src/service/lib/access.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import { violationsOf } from '../support/axe.js'
@@ -125,6 +126,45 @@ it('keys do the same, a list goes on with Enter, and ends where an item is empty
   await type(field, '- one|')
   await field.press('Shift+Enter')
   expect(await typed(field)).toBe('- one\n|')
+})
+
+it('cuts no text that is full, works beside names that are offered, and on keyboards of other scripts', async () => {
+  const { site, path } = await openPost()
+  const eve = await site.member()
+  await site.db.updateTable('users').set({ username: 'eve', name: 'Eve' }).where('userId', '=', eve.userId).execute()
+  await site.callAs({ ...operator, userId: eve.userId })(comments.create, { post_id: path.slice(7), body: 'Me too' })
+  const { page } = await visit()
+  await signIn(page, site, path)
+  const field = page.locator('#field-body')
+  const full = `${'x'.repeat(990)}abcdefghij`
+  await type(field, `${'x'.repeat(990)}|abcdefghij|`)
+  const bold = barOf(field).locator('[data-md=bold]')
+  await bold.click()
+  await barOf(field).locator('[data-md=list]').click()
+  expect(await field.inputValue()).toBe(full)
+  await field.fill('')
+  await field.pressSequentially('hi @ev')
+  await page.locator('[role=listbox] [role=option]').waitFor()
+  await field.press('Escape')
+  await type(field, '|word|')
+  await bold.click()
+  expect(await typed(field)).toBe('**|word|**')
+  await page.locator('h1').first().click()
+  await field.focus()
+  expect(await page.locator('.comment-form .bar').count()).toBe(1)
+  await type(field, '|dark|')
+  await field.evaluate((area) => area.dispatchEvent(new KeyboardEvent('keydown', { key: 'لا', code: 'KeyB', ctrlKey: true, bubbles: true, cancelable: true }))) // prettier-ignore
+  expect(await typed(field)).toBe('**|dark|**')
+})
+
+it('a note for the team comes back into its own field, and never into the public one', async () => {
+  const { site, path } = await openPost()
+  const { page } = await visit()
+  await signIn(page, site, `/dashboard${path}`)
+  await page.fill('#field-body-note', 'for us alone')
+  await page.reload()
+  await expect.poll(() => page.locator('#field-body-note').inputValue()).toBe('for us alone')
+  expect(await page.locator('#field-body').inputValue()).toBe('')
 })
 
 it('the buttons are one stop for the tab key, in the order of the language', async () => {

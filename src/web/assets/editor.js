@@ -18,7 +18,7 @@ barStyle.replaceSync(`
     border-radius: 0 0 var(--round) var(--round);
     background: var(--raised);
   }
-  textarea:has(+ .bar) {
+  textarea.barred {
     display: block;
     border-radius: var(--round) var(--round) 0 0;
   }
@@ -65,9 +65,9 @@ async function loadBar() {
   for (const [index, row] of page.querySelectorAll('tr[data-md]').entries()) {
     const button = Object.assign(document.createElement('button'), { type: 'button', tabIndex: index === 0 ? 0 : -1 })
     const [name, icon] = [row.querySelector('[data-name]')?.textContent ?? '', row.querySelector('svg')]
-    const key = row.querySelector('kbd')?.textContent ?? ''
+    const key = row.querySelector('kbd')
     button.dataset.md = row.getAttribute('data-md') ?? ''
-    button.title = button.ariaLabel = key === '' ? name : `${name} (${isMac ? `⌘${key.slice(-1)}` : key})`
+    button.title = button.ariaLabel = key ? `${name} (${isMac ? `⌘${key.dataset.key}` : key.textContent})` : name
     if (icon) button.append(document.importNode(icon, true))
     bar.append(button)
   }
@@ -76,9 +76,10 @@ async function loadBar() {
 
 /** Puts the buttons below a text that is written. What stands above it must not move. @param {EventTarget | null} target */
 function show(target) {
-  if (!bar || !isEdited(target) || target.nextElementSibling?.matches('.bar')) return
+  if (!bar || !isEdited(target) || target.classList.contains('barred')) return
   const own = document.importNode(bar, true)
   own.setAttribute('aria-controls', target.id)
+  target.classList.add('barred')
   target.after(own)
 }
 
@@ -86,17 +87,21 @@ function show(target) {
 const isEdited = (target) => target instanceof HTMLTextAreaElement && target.closest('.post-form, .comment-form, form:has(a[data-script])') !== null // prettier-ignore
 
 /**
- * Puts a text in place of a part, as if it were typed: Ctrl+Z takes it back.
+ * Puts a text in place of a part, as if it were typed: Ctrl+Z takes it back. False: it does not fit into the field, which
+ * would cut off its end.
  * @param {HTMLTextAreaElement} area @param {number} from @param {number} to @param {string} text
  */
 function put(area, from, to, text) {
   area.focus()
+  const { value, maxLength } = area
+  if (maxLength >= 0 && text.length > to - from && value.length + text.length - (to - from) > maxLength) return false
   area.setSelectionRange(from, to)
-  if (from === to && text === '') return
+  if (from === to && text === '') return true
   // The only way that browsers undo. They call it deprecated, and have no other.
-  if (document.execCommand(text === '' ? 'delete' : 'insertText', false, text)) return
+  if (document.execCommand(text === '' ? 'delete' : 'insertText', false, text)) return true
   area.setRangeText(text, from, to, 'end')
   area.dispatchEvent(new InputEvent('input', { bubbles: true }))
+  return true
 }
 
 /** Whether a run of stars or backticks has this mark in it: three stars are bold and italic. @param {string} run @param {string} mark */
@@ -115,8 +120,8 @@ function wrap(area, mark) {
   const [inside, size] = [value.slice(from, to), mark.length]
   if (mark === '`' && inside.includes('\n')) return fence(area, inside)
   if (has(runBefore(value.slice(0, from)), mark) && has(runAfter(value.slice(to)), mark)) {
-    put(area, from - size, to + size, inside)
-    return area.setSelectionRange(from - size, to - size)
+    if (put(area, from - size, to + size, inside)) area.setSelectionRange(from - size, to - size)
+    return
   }
   const lines = inside.split('\n').map((line, index) => {
     const isWhole = index > 0 || from === 0 || value[from - 1] === '\n'
@@ -130,7 +135,7 @@ function wrap(area, mark) {
     if (text === '' && lines.length > 1) return before + after
     return before + (isMarked ? text.slice(size, -size) : mark + text + mark) + after
   })
-  put(area, from, to, made.join('\n'))
+  if (!put(area, from, to, made.join('\n'))) return
   if (lines.length > 1) return area.setSelectionRange(from, from + made.join('\n').length)
   const [{ before, text } = { before: '', text: '' }] = lines
   const start = from + before.length + (isMarked ? 0 : size)
@@ -151,7 +156,7 @@ function link(area) {
   const inside = value.slice(from, to)
   const isAddress = /^https?:\/\/\S+$/.test(inside)
   const [text, address] = isAddress ? ['', inside] : [inside, 'https://']
-  put(area, from, to, `[${text}](${address})`)
+  if (!put(area, from, to, `[${text}](${address})`)) return
   const start = from + text.length + 3
   if (text === '') area.setSelectionRange(from + 1, from + 1)
   else area.setSelectionRange(start, start + address.length)
@@ -170,7 +175,7 @@ function begin(area, mark) {
   const isTaken = (/** @type {string} */ line) => line.trim() !== '' || lines.length === 1
   const isMarked = lines.filter(isTaken).every((line) => line.startsWith(mark))
   const text = lines.map((line) => (isTaken(line) ? (isMarked ? line.slice(mark.length) : mark + line) : line)).join('\n') // prettier-ignore
-  put(area, from, to, text)
+  if (!put(area, from, to, text)) return
   const at = Math.max(from, selectionStart + (isMarked ? -mark.length : mark.length))
   if (selectionStart === selectionEnd) area.setSelectionRange(at, at)
   else area.setSelectionRange(from, from + text.length)
@@ -189,7 +194,7 @@ const ACTIONS = {
 document.addEventListener('focusin', ({ target }) => show(target))
 document.addEventListener('click', ({ target }) => {
   const button = target instanceof Element ? target.closest('.bar button') : null
-  const area = button?.parentElement?.previousElementSibling
+  const area = document.getElementById(button?.parentElement?.getAttribute('aria-controls') ?? '')
   if (!(button instanceof HTMLElement) || !(area instanceof HTMLTextAreaElement)) return
   select(button)
   ACTIONS[button.dataset.md ?? '']?.(area)
@@ -203,21 +208,22 @@ function goOn(area) {
   if (at !== selectionEnd || (bullet === undefined && !start.includes('>'))) return false
   if (value.slice(from + lead.length, at).trim() === '') {
     if (/^[^\n]*\S/.test(value.slice(at))) return false
-    put(area, from, at, '')
-    return true
+    return put(area, from, at, '')
   }
   const next = number === undefined ? bullet : `${Number(number) + 1}${dot}`
-  put(area, at, at, `\n${start}${next === undefined ? '' : `${next} `}${box ? '[ ] ' : ''}`)
-  return true
+  return put(area, at, at, `\n${start}${next === undefined ? '' : `${next} `}${box ? '[ ] ' : ''}`)
 }
 
 let isShifted = false
 document.addEventListener('keydown', (event) => {
-  const { target, key, ctrlKey, metaKey, altKey, shiftKey } = event
+  const { target, key, code, ctrlKey, metaKey, altKey, shiftKey } = event
   isShifted = shiftKey
   if (event.defaultPrevented || event.isComposing || altKey || shiftKey) return
   if (target instanceof HTMLElement && target.matches('.bar button')) return move(event, target)
-  const what = ctrlKey !== metaKey && metaKey === isMac ? KEYS[key.toLowerCase()] : undefined
+  const what =
+    ctrlKey !== metaKey && metaKey === isMac
+      ? KEYS[(/^[a-z]$/i.test(key) ? key : code.slice('Key'.length)).toLowerCase()]
+      : undefined // keyboards of other scripts
   if (what === undefined || !isEdited(target)) return
   event.preventDefault()
   ACTIONS[what]?.(target)

@@ -106,8 +106,8 @@ const WRITTEN = 'form.post-form, form.comment-form'
 
 /** @param {HTMLFormElement} form */
 function draftOf(form) {
-  const parent = form.querySelector('input[name=parent_id]')
-  return `draft ${form.action} ${parent instanceof HTMLInputElement ? parent.value : ''}`
+  // The id tells replies, and the note for the team, from the comment for everybody.
+  return `draft ${form.action} ${form.querySelector('textarea')?.id}`
 }
 
 /** @param {ParentNode} root */

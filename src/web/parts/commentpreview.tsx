@@ -1,4 +1,5 @@
 import * as comments from '../../service/comments.js'
+import { notAllowed } from '../../service/lib/access.js'
 import * as posts from '../../service/posts.js'
 import type { Fields, LiveView } from '../kit/page.js'
 import { CommentForm } from './commentform.js'
@@ -15,6 +16,7 @@ interface Place {
 export async function commentPreview(view: LiveView, form: Fields, { path, isTeam = false }: Place) {
   const { t, params } = view
   const { body = '', parent_id: parent, is_internal: isInternal, keep } = form
+  if (isTeam && !view.can('dashboard:read')) throw notAllowed(['dashboard:read'])
   await admitPreview(view, comments.create, { post_id: params.slug, body, ...(parent && { parent_id: parent }) })
   await view.call(posts.show, { id: params.slug }) // or there is nothing to comment on
   const to = parent ? (await view.call(comments.show, { comment_id: parent })).activity : undefined

@@ -43,7 +43,7 @@ export const formattingPage = page({
                     <td dir="auto" dangerouslySetInnerHTML={{ __html: view.html(exampleOf(mark, t)) }} />
                     <td>
                       <Icon name={mark.name} /> <span data-name="">{t(`editor.${mark.name}`)}</span>{' '}
-                      {'key' in mark ? <kbd>{t('editor.key', { key: mark.key })}</kbd> : null}
+                      {'key' in mark ? <kbd data-key={mark.key}>{t('editor.key', { key: mark.key })}</kbd> : null}
                     </td>
                   </tr>
                 ))}
