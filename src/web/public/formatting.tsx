@@ -38,7 +38,9 @@ export const formattingPage = page({
                 {MARKS.map((mark) => (
                   <tr data-md={mark.name}>
                     <td>
-                      <pre dir="auto">{mark.write(t(`editor.${mark.name}`))}</pre>
+                      <pre dir="auto">
+                        <code>{mark.write(t(`editor.${mark.name}`))}</code>
+                      </pre>
                     </td>
                     <td dir="auto" dangerouslySetInnerHTML={{ __html: view.html(exampleOf(mark, t)) }} />
                     <td>
