@@ -57,9 +57,11 @@ export function register(command: Command, cli: Cli): void {
     .action(async (method: string | undefined, path: string | undefined, _: unknown, leaf: Command) => {
       const flags = leaf.optsWithGlobals<Flags>()
       const { operations } = await import('../service/index.js')
-      if (flags.list) return list(cli, flags, operations)
       if (flags.jq !== undefined && (flags.output !== undefined || flags.fields !== undefined || flags.quiet))
         throw new AppError('USAGE', '--jq says what is printed. Leave -o, --fields and -q out.')
+      if (flags.jq !== undefined && (flags.list || flags.asCurl))
+        throw new AppError('USAGE', `--jq is for responses. Leave it out with ${flags.list ? '--list' : '--as-curl'}.`)
+      if (flags.list) return list(cli, flags, operations)
       const asked = askedOf(method, path)
       const found = operationOf(operations, asked)
       const { op } = found

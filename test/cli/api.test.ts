@@ -1,5 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, createReadStream, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { finished } from 'node:stream/promises'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { engines, OWNER } from '../support/site.js'
@@ -59,6 +62,34 @@ it('api prints what jq makes of each page, where jq is installed', async () => {
   expect(await machine.process(names, { env })).toEqual({ code: 0, stdout: 'Bugs\nIdeas\n', stderr: '' })
   expect(await machine.process('api GET /boards --jq nonsense', { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('jq refuses this: compile error') }) // prettier-ignore
   expect((await machine.run('api GET /boards --jq . -o csv')).code).toBe(2)
+  for (const flag of ['--list', '--as-curl'])
+    expect(await machine.run(`api GET /boards --jq . ${flag}`)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(`Leave it out with ${flag}.`) }) // prettier-ignore
+  writeFileSync(path.join(bin, 'jq'), `#!${process.execPath}\nconsole.log('one'); console.error('not a number'); process.exitCode = 5`) // prettier-ignore
+  expect(await machine.process('api GET /boards --jq .', { env })).toMatchObject({ code: 2, stdout: 'one\n', stderr: expect.stringContaining('jq refuses this: not a number') }) // prettier-ignore
+  chmodSync(path.join(bin, 'jq'), 0o644)
+  expect(await machine.process('api GET /boards --jq .', { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('jq cannot be started (EACCES)') }) // prettier-ignore
+})
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('api ends jq when %s ends it', async (signal) => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const bin = path.join(machine.folder, 'bin')
+  mkdirSync(bin)
+  const alive = path.join(machine.folder, 'alive')
+  execFileSync('mkfifo', [alive])
+  // It holds a pipe open for as long as it lives, and heeds no signal but SIGKILL
+  const program = `#!${process.execPath}
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+    require('fs').writeSync(require('fs').openSync(${JSON.stringify(alive)}, 'w'), 'started')
+    setInterval(() => {}, 1000)
+  `
+  writeFileSync(path.join(bin, 'jq'), program, { mode: 0o755 })
+  const { child, ended } = machine.start('api GET /boards --jq .', { env: { PATH: bin } })
+  const life = createReadStream(alive)
+  await once(life, 'data')
+  child.kill(signal)
+  await Promise.all([ended, finished(life.resume())])
+  expect(child.signalCode).toBe(signal)
 })
 
 it('api says what is wrong with a request, and changes nothing', async () => {
