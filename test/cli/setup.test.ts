@@ -91,6 +91,13 @@ describe.each(engines)('feedbackctl setup on %s', (engine) => {
       2,
       expect.stringContaining('--no-mail contradicts mail.url (from --mail-url).'),
     ])
+    for (const more of ['', ' --mail-url folder:mail']) {
+      const remote = `setup ${FLAGS} --server http://127.0.0.1:9 --no-mail${more}`
+      expect(await machine.run(remote, { stdin: PASSWORD })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--no-mail is for the machine of the site'),
+      })
+    }
     const { code, stdout } = await machine.run(`setup ${FLAGS} --no-mail`, { stdin: PASSWORD })
     expect([code, stdout]).toEqual([
       0,
