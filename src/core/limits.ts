@@ -103,8 +103,8 @@ export const LIMITS: Readonly<Record<LimitName, Limit>> = {
   },
   preview: {
     default: '30/1m',
-    what: 'previews of posts from one address',
-    counted: 'previews of posts',
+    what: 'previews of posts, comments, notes and updates from one address',
+    counted: 'previews of posts, comments, notes and updates',
     failures: [],
     successes: true,
     accounts: 'none',
