@@ -94,6 +94,7 @@ export const LEFT_OUT = [
   'row_changes',
   'schema_triggers',
   'search_backfill',
+  'search_refill',
   'servers',
   'undos',
 ] as const

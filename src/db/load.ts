@@ -5,7 +5,7 @@ import { transaction } from './connect.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
 import { migrationsWithTriggers } from './migrate.js'
 import { indexMerged, indexPosts } from './search.js'
-import { backfill } from './searchindex.js'
+import { indexAllComments } from './searchindex.js'
 import { inconsistent, isOurs, strip } from './strip.js'
 import type { Db } from './tables.js'
 
@@ -191,9 +191,8 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
   }
   if (await exists(db, 'merges')) await transaction(db, (inside) => indexMerged(inside, sql`true`))
   if (!(await exists(db, 'comment_search'))) return // the schema of an earlier version
-  await db.deleteFrom('search_backfill').execute()
-  await db.insertInto('search_backfill').values({ kind: 'comments', after: '' }).execute()
-  await backfill(db)
+  await indexAllComments(db)
+  if (await exists(db, 'search_refill')) await db.deleteFrom('search_refill').execute() // of a migration; done by now
 }
 
 /** Lets nobody write to our tables in PostgreSQL until the transaction ends. They can be read. */

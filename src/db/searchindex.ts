@@ -67,12 +67,12 @@ async function indexSome(db: Db, kind: Kind, which: ReturnType<(typeof isUnindex
 
 /** Rows of a site that an update of the program indexes anew, in steps; the kinds that are not done yet. */
 export const pendingKinds = async (db: Db): Promise<Kind[]> =>
-  (await db.selectFrom('search_backfill').select('kind').orderBy('kind', 'desc').execute()).map(({ kind }) => kind)
+  (await db.selectFrom('search_refill').select('kind').orderBy('kind', 'desc').execute()).map(({ kind }) => kind)
 
 /** One step. Returns whether more follow. */
 export const backfillStep = (db: Db): Promise<boolean> =>
   transaction(db, async (inside) => {
-    const next = await inside.selectFrom('search_backfill').selectAll().orderBy('kind', 'desc').limit(1).executeTakeFirst() // prettier-ignore
+    const next = await inside.selectFrom('search_refill').selectAll().orderBy('kind', 'desc').limit(1).executeTakeFirst() // prettier-ignore
     if (!next) return false
     const { kind, after } = next
     const keys =
@@ -82,11 +82,20 @@ export const backfillStep = (db: Db): Promise<boolean> =>
     const last = keys.length === PAGE ? keys.at(-1) : undefined
     await (
       last === undefined
-        ? inside.deleteFrom('search_backfill').where('kind', '=', kind)
-        : inside.updateTable('search_backfill').set({ after: last }).where('kind', '=', kind)
+        ? inside.deleteFrom('search_refill').where('kind', '=', kind)
+        : inside.updateTable('search_refill').set({ after: last }).where('kind', '=', kind)
     ).execute()
     return true
   })
+
+/** Indexes all comments, whatever the schema says that is left to do. */
+export async function indexAllComments(db: Db): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const from: string = after
+    const keys = await transaction(db, (inside) => commentsFrom(inside, sql<boolean>`id > ${from}`))
+    after = keys.length === PAGE ? keys.at(-1) : undefined
+  }
+}
 
 /** All steps at once. */
 export async function backfill(db: Db): Promise<void> {

@@ -419,6 +419,8 @@ export interface Tables {
   /** The comments of the full-text index, by their number there. */
   indexed_comments: { number: Generated<number>; comment_id: string }
   /** What an update of the program indexes anew, and after which key it goes on. */
+  search_refill: { kind: 'posts' | 'comments'; after: string }
+  /** The same for servers of earlier versions that still run. Empty. */
   search_backfill: { kind: 'posts' | 'comments'; after: string }
   /** What was counted for a limit, until then. */
   limits: { key: string; points: number; until: string }

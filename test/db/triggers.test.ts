@@ -51,6 +51,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0064_profiles': { sqlite: 'c26e4bb5848fb724', postgres: '3487f2d811c70cc9' },
   '0065_placeholders': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
   '0069_word_forms': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
+  '0070_search_refill': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '../../src/core/search/grammar.js'
-import { backfill, indexMissing, unindexed } from '../../src/db/searchindex.js'
+import { migrate } from '../../src/db/migrate.js'
+import { backfill, indexMissing, pendingKinds, unindexed } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
@@ -194,12 +195,27 @@ describe.each(engines)('a search on %s', (engine) => {
     await sql`delete from comment_search`.execute(site.db)
     await sql`delete from indexed_comments`.execute(site.db)
     await sql`delete from post_search`.execute(site.db)
-    await sql`insert into search_backfill (kind, "after") values ('posts', ''), ('comments', '')`.execute(site.db)
+    await sql`insert into search_refill (kind, "after") values ('posts', ''), ('comments', '')`.execute(site.db)
     await backfill(site.db)
     expect(await found('echidna', 'emu')).toEqual([1, 1])
     await site.call(posts.remove, { id: post.postId })
     expect(await found('echidna', 'emu')).toEqual([0, 0])
     expect(await sql`select 1 from indexed_comments`.execute(site.db)).toMatchObject({ rows: [] })
+  })
+
+  it('is made anew after an update, also beside a server of an earlier version', async () => {
+    const { site, write, titles } = await filled(engine)
+    const post = await write('Muitos botões', '')
+    await site.call(comments.create, { post_id: post.postId, body: 'Echidnas.' })
+    await sql`delete from kysely_migration where name >= '0069'`.execute(site.db)
+    await migrate(site.db)
+    // What such a server does: it indexes what it finds there, with the forms of words that it knows
+    await sql`delete from search_backfill`.execute(site.db)
+    await sql`delete from comment_search`.execute(site.db)
+    await sql`delete from post_search`.execute(site.db)
+    expect(await pendingKinds(site.db)).toEqual(['posts', 'comments'])
+    await backfill(site.db)
+    expect([await pendingKinds(site.db), await titles('botão'), await titles('echidna')]).toEqual([[], [post.title], [post.title]]) // prettier-ignore
   })
 
   it('knows other forms of words, scripts without spaces, accents and width', async () => {

@@ -64,6 +64,7 @@ import { up as looks } from './0063_looks.js'
 import { up as profiles } from './0064_profiles.js'
 import { up as placeholders } from './0065_placeholders.js'
 import { up as wordForms } from './0069_word_forms.js'
+import { up as searchRefill } from './0070_search_refill.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -135,4 +136,5 @@ export const migrations: Record<string, Migration> = {
   '0064_profiles': { up: profiles },
   '0065_placeholders': { up: placeholders },
   '0069_word_forms': { up: wordForms },
+  '0070_search_refill': { up: searchRefill },
 }
