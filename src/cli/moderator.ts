@@ -25,10 +25,10 @@ const KEYS = {
   q: 'quit',
 } as const
 type Key = keyof typeof KEYS
-/** The keys of an item: its whole text may be shown already, and it may repeat no earlier post. */
-const keysFor = ({ repeats, is_spam: isSpam, is_held: isHeld }: Item, isCut: boolean): Partial<typeof KEYS> =>
+/** The keys of an item: its whole text may be shown already, and it may repeat no earlier post that it can go into. */
+const keysFor = ({ repeats }: Item, isCut: boolean): Partial<typeof KEYS> =>
   Object.fromEntries(
-    Object.entries(KEYS).filter(([key]) => (key !== 'm' || isCut) && (key !== 'i' || (repeats && !isSpam && !isHeld))),
+    Object.entries(KEYS).filter(([key]) => (key !== 'm' || isCut) && (key !== 'i' || repeats?.is_mergeable)),
   )
 /** After the last item, which can still be taken back. */
 const LAST_KEYS = { u: KEYS.u, q: KEYS.q }
@@ -227,13 +227,20 @@ function shown(
     // The heading of a long text has left the screen
     ...(isWhole ? ['', ...heading] : []),
     ...(item.reports.length > 0 ? [''] : []),
-    ...(item.repeats ? ['', printable(`May repeat #${item.repeats.number} "${item.repeats.title}": ${whyOf(item.repeats)}`)] : []), // prettier-ignore
+    ...(item.repeats ? ['', printable(repeatOf(item.repeats))] : []),
     ...item.reports.map(({ reason, person, created_at: at }) =>
       printable(`Reported by ${nameOf(person)}, ${ago(at, now)}${reason ? `: ${reason}` : ''}`),
     ),
     '',
   ].join('\n')
   return { text, isCut: cut > 0 }
+}
+
+/** Where one key does not merge into it, others may see it than those who see the item. */
+function repeatOf(repeats: NonNullable<Item['repeats']>): string {
+  const { number, title, board, is_private: isPrivate, is_mergeable: isMergeable } = repeats
+  const place = [board && `board ${board.name}`, isPrivate && 'private'].filter(Boolean).join(', ')
+  return `May repeat #${number} "${title}"${isMergeable || place === '' ? '' : ` (${place})`}: ${whyOf(repeats)}`
 }
 
 /** The lines of a text as the terminal shows them. */

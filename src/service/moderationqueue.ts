@@ -259,7 +259,10 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
     if (ids.length === 0) continue
     const [views, reports] = [await itemsOf(ctx.db, kind, ids), await openReports(ctx.db, kind, ids)]
     const holders = await holdersAmong(ctx, views)
-    const repeats = kind === 'post' ? await repeatedBy(ctx, newAmong(views, those)) : undefined
+    const repeats =
+      kind === 'post'
+        ? await repeatedBy(ctx, newAmong(views, those, new Set(reports.map(({ postId }) => postId))))
+        : undefined
     for (const view of views) {
       const candidate = those.find(({ id }) => id === view.id)
       const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
@@ -275,11 +278,22 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
 }
 
 /** Posts that are new or held. What others wait for has another reason. */
-const newAmong = (views: readonly ItemView[], waiting: readonly Shown[]): Newer[] => {
+const newAmong = (
+  views: readonly ItemView[],
+  waiting: readonly Shown[],
+  reported: ReadonlySet<string | null>,
+): Newer[] => {
   const isNew = new Set(waiting.flatMap(({ id, reasons }) => (reasons.includes('new') ? [id] : [])))
   return views
     .filter(({ id, isSpam }) => isNew.has(id) || isSpam === HELD)
-    .map(({ id, number, postTitle, text, updatedAt }) => ({ postId: id, number, title: postTitle, text, updatedAt }))
+    .map(({ id, number, postTitle, text, updatedAt }) => ({
+      postId: id,
+      number,
+      title: postTitle,
+      text,
+      updatedAt,
+      isReported: reported.has(id),
+    }))
 }
 
 const toItem = (

@@ -76,6 +76,31 @@ describe.each(engines)('feedbackctl moderate on %s', (engine) => {
     expect((await screen.ended).code).toBe(0)
   })
 
+  it('merges into the earlier post with a key where it is as public, and says where that is otherwise', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    await machine.run('users create eve@example.org --generate-password')
+    await machine.run('boards create Secret --private')
+    await machine.run("posts create 'Dark mode of the team' --board secret")
+    await machine.run("posts create 'Export as spreadsheet'")
+    await machine.run("posts create 'Dark modes of the team' --as eve@example.org")
+    await machine.run("posts create 'Export as a spreadsheet' --as eve@example.org")
+    const screen = machine.terminal('moderate', { env: { NO_COLOR: '1' } })
+    await screen.sees(
+      /1 of 2 +Post #4[^]*May repeat #2 "Export as spreadsheet": [^]*\[i\]nto the earlier post[^]*\[q\]uit/,
+    )
+    screen.type('n')
+    await screen.sees(/2 of 2 +Post #3[^]*May repeat #1 "Dark mode of the team" \(board Secret, private\): [^]*\[b\]lock author {2}\[n\]ext[^]*\[q\]uit/) // prettier-ignore
+    screen.type('i')
+    await screen.sees(/Press k, s, d, b, n, u or q\./)
+    screen.type('u')
+    await screen.sees(/Undone\.[^]*1 of 2[^]*\[q\]uit/)
+    screen.type('i')
+    await screen.sees(/Merged #4 into #2\.[^]*2 of 2[^]*\[q\]uit/)
+    screen.type('q')
+    expect((await screen.ended).code).toBe(0)
+  })
+
   it('decides as another user', async () => {
     const machine = await makeMachine(engine)
     await machine.setup()

@@ -193,6 +193,35 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect((await waiting(staff.token)).get(hidden.postId)).toBeUndefined()
   })
 
+  it('are merged with one button only where nobody sees more or less by it', async () => {
+    const { site } = await filled(engine)
+    const member = await site.member()
+    const write = async (title: string) => (await site.http('POST /posts', { token: member.token, body: { title } })).body.post // prettier-ignore
+    const [reported, wide] = [await write('A DARK mode'), await write('Dark modes of the team')]
+    await site.http(`POST /posts/${reported.number}/report`, { token: member.token, body: {} })
+    const staff = await site.member(['dashboard:read', 'post:destroy', 'post:update', 'board:read'])
+    const reader = await site.member(['dashboard:read', 'post:destroy', 'board:read'])
+    const waiting = async ({ token }: { token: string }) => {
+      const { body } = await site.http('GET /moderation', { token })
+      return new Map((body.items as Waiting[]).map((item) => [item.id, item.repeats]))
+    }
+    const shown = async ({ token }: { token: string }) =>
+      (await site.http('GET //dashboard', { headers: { accept: 'text/html', cookie: `feedbackctl=${token}` } })).text
+    const all = await waiting(staff)
+    expect(all.get(reported.postId)).toMatchObject({ number: 4, is_private: false, is_mergeable: false })
+    expect(all.get(wide.postId)).toMatchObject({ number: 6, board: { name: 'Secret' }, is_private: true, is_mergeable: false }) // prettier-ignore
+    const text = await shown(staff)
+    expect(text).toMatch(/May repeat #6[^]*<bdi>Secret<\/bdi><\/a> <span class="mark">Private<\/span>/)
+    expect(text).toContain(`href="/posts/${wide.slug}/merge?to=`)
+    expect(text).not.toContain(`/posts/${reported.slug}/merge`)
+    expect(text).not.toContain('data-key="i"')
+    await site.call(posts.update, { id: String(wide.number), boardId: 'secret', partial: true })
+    expect((await waiting(staff)).get(wide.postId)).toMatchObject({ number: 6, is_mergeable: true })
+    expect(await shown(staff)).toContain('data-key="i"')
+    expect((await waiting(reader)).get(wide.postId)).toMatchObject({ number: 6, is_mergeable: false })
+    expect(await shown(reader)).not.toContain('/merge')
+  })
+
   it('are found beside words that are nowhere, and by words with two letters swapped', async () => {
     const { site, like } = await filled(engine)
     await site.call(posts.create, { title: '深色模式' })

@@ -9,6 +9,7 @@ import type { Context } from './context.js'
 import { filterFrom } from './postfilter.js'
 import { findSimilar } from './similar.js'
 import { reasonsOf, SimilarReason } from './similarreasons.js'
+import { showsVoters } from './voters.js'
 
 /** An earlier post that a new one most likely repeats. */
 export const Repeated = Type.Object({
@@ -16,6 +17,12 @@ export const Repeated = Type.Object({
   number: Type.Integer(),
   title: Type.String(),
   slug: Type.String(),
+  board: Type.Union([Type.Object({ name: Type.String(), url: Type.String() }), Type.Null()]),
+  is_private: Type.Boolean({ description: 'Whether its board is private' }),
+  is_mergeable: Type.Boolean({
+    description:
+      'Whether you may merge into it as things are, and as many people see it and its voters: nothing is held or reported, and the boards are both public or both private',
+  }),
 })
 export type Repeated = Type.Static<typeof Repeated>
 
@@ -27,6 +34,8 @@ export interface Newer {
   text: string | null
   /** When it was last changed. */
   updatedAt: string
+  /** Whether it has open reports. */
+  isReported: boolean
 }
 
 /** Posts that are looked for at once. The others say nothing, so that a long page costs no more than a usual one. */
@@ -57,17 +66,40 @@ export async function repeatedBy(ctx: Context, newer: readonly Newer[]): Promise
     found.set(each.postId, one)
     known.set(key, one)
   }
-  const rows = await postsNumbered(ctx.db, [...new Set([...found.values()].flatMap(({ repeated }) => repeated?.number ?? []))]) // prettier-ignore
-  const standing = new Map(rows.filter((row) => isShown(ctx, row)).map((row) => [row.number, row]))
+  const pairs = newer.flatMap((each) => {
+    const repeated = found.get(each.postId)?.repeated
+    return repeated ? [{ each, repeated }] : []
+  })
+  const numbers = pairs.flatMap(({ each, repeated }) => [each.number, repeated.number])
+  const rows = new Map((await postsNumbered(ctx.db, [...new Set(numbers)])).map((row) => [row.number, row]))
   return new Map(
-    [...found].flatMap(([postId, { repeated }]) => {
-      const row = repeated && standing.get(repeated.number)
-      return row
-        ? [[postId, { ...repeated.reason, number: row.number, title: row.title, slug: row.slug }] as const]
-        : []
+    pairs.flatMap(({ each, repeated }) => {
+      const [post, row] = [rows.get(each.number), rows.get(repeated.number)]
+      return post && row && isShown(ctx, row) ? [[each.postId, shownOf(ctx, { each, post, row }, repeated.reason)]] : []
     }),
   )
 }
+
+function shownOf(
+  { actor }: Context,
+  { each, post, row }: { each: Newer; post: PostView; row: PostView },
+  reason: SimilarReason,
+): Repeated {
+  const { number, title, slug, boardName: name, boardUrl: url } = row
+  return {
+    ...reason,
+    number,
+    title,
+    slug,
+    board: name === null || url === null ? null : { name, url },
+    is_private: row.display !== 1,
+    is_mergeable: can(actor, 'post:update') && !each.isReported && isSeenAlike(post, row),
+  }
+}
+
+/** A merge that hides a post from those who see it, or shows its voters to others, takes more than one look. */
+const isSeenAlike = (post: PostView, into: PostView): boolean =>
+  post.is_spam === SHOWN && post.display === into.display && (showsVoters(post) || !showsVoters(into))
 
 /** Since it was found, it may have been merged, hidden or made private. */
 const isShown = ({ actor }: Context, { is_spam: hidden, display }: PostView): boolean =>

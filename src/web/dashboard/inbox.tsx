@@ -195,9 +195,10 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
   )
 }
 
-/** The earlier post that it most likely repeats. */
+/** The earlier post that it most likely repeats, and where that is if others see it than those who see this one. */
 export function Repeats({ view: { t, href }, item: { repeats } }: Pick<WaitingProps, 'view' | 'item'>) {
   if (!repeats) return null
+  const { board, is_private: isPrivate, is_mergeable: isMergeable } = repeats
   return (
     <p class="soft">
       {t('inbox.repeats', { number: repeats.number })}:{' '}
@@ -206,19 +207,43 @@ export function Repeats({ view: { t, href }, item: { repeats } }: Pick<WaitingPr
           <Marked text={repeats.title} words={repeats.words} />
         </bdi>
       </a>
+      {isMergeable || !board ? null : (
+        <>
+          {' '}
+          <a href={href(links.board(board.url))}>
+            <bdi>{board.name}</bdi>
+          </a>
+        </>
+      )}
+      {isMergeable || !isPrivate ? null : (
+        <>
+          {' '}
+          <span class="mark">{t('mark.private')}</span>
+        </>
+      )}
     </p>
   )
 }
 
-/** One button merges into the earlier post. What is held or hidden must be kept first. */
+/**
+ * One button merges into the earlier post; where others see that one, a link leads to the page that asks. What is held,
+ * hidden or reported must be decided about first.
+ */
 export function MergeButton({ view, item, to }: Pick<WaitingProps, 'view' | 'item'> & { to: string }) {
-  const { repeats, post, is_spam: isSpam, is_held: isHeld } = item
-  if (!repeats || isSpam || isHeld || !view.may(merge)) return null
+  const { repeats, post, reports, is_spam: isSpam, is_held: isHeld } = item
+  if (!repeats || reports.length > 0 || isSpam || isHeld || !view.may(merge)) return null
+  const page = `${links.post(post.slug)}/merge`
+  if (!repeats.is_mergeable)
+    return (
+      <a class="button plain" href={view.href(withQuery(page, { to }))}>
+        {view.t('action.merge')}
+      </a>
+    )
   return (
     <button
       type="submit"
       class="button plain"
-      formaction={view.href(withQuery(`${links.post(post.slug)}/merge`, { to }))}
+      formaction={view.href(withQuery(page, { to }))}
       name="into"
       value={repeats.number}
       data-key="i"
