@@ -21,7 +21,7 @@ it('changes of the configuration that are made at once are all kept', async () =
   for (const part of ['# mine\n', '[contexts.one]', '[contexts.two]', 'level = "warn"', '# end\n'])
     expect(text).toContain(part)
   expect(edited.commit).toThrow('Another command has changed')
-  edited.discard()
+  expect(existsSync(edited.temporary)).toBe(false)
   expect(readFileSync(file, 'utf8')).toBe(text)
   const other = path.join(machine.folder, 'new.json')
   replaceFile(other, () => 'whole\n')

@@ -13,6 +13,7 @@ import { edited, keysIn } from './tomledit.js'
 export interface PreparedSettings {
   /** The name of the temporary file. */
   temporary: string
+  /** Discards it where that fails: it may have secrets. */
   commit(this: void): void
   discard(this: void): void
 }
@@ -126,14 +127,20 @@ function stage(file: string, change: (text: string) => string, keeping?: { secre
     discard()
     throw error
   }
-  const commit = () =>
-    whileLocked(target, () => {
-      const present = textOf(file)
-      if (present !== before) {
-        fresh.discard()
-        write(change(present))
-      }
-      fresh.replace()
-    })
+  const commit = () => {
+    try {
+      whileLocked(target, () => {
+        const present = textOf(file)
+        if (present !== before) {
+          fresh.discard()
+          write(change(present))
+        }
+        fresh.replace()
+      })
+    } catch (error) {
+      discard()
+      throw error
+    }
+  }
   return { temporary: fresh.temporary, commit, discard }
 }
