@@ -1,9 +1,22 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { prepareChange, prepareSettings, prepareText, replaceFile } from '../../src/cli/lib/settings/configfile.js'
 import { prepareContext } from '../../src/cli/lib/settings/contextfile.js'
 import { makeMachine } from '../support/cli.js'
+import { temporaryFolder } from '../support/site.js'
 
 it('changes of the configuration that are made at once are all kept', async () => {
   const machine = await makeMachine('sqlite')
@@ -48,6 +61,59 @@ it('a command waits for one that changes the file, but not for one that was kill
   rmSync(`${file}.lock`)
   expect((await waiting).code).toBe(0)
   expect(readFileSync(file, 'utf8')).toContain('two')
+})
+
+it('a lock that is empty for long, or has the id of this very process, was left behind', () => {
+  const file = path.join(temporaryFolder(), 'config.toml')
+  const lock = `${file}.lock`
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  writeFileSync(lock, '')
+  utimesSync(lock, hourAgo, hourAgo)
+  prepareChange(file, (text) => `${text}# one\n`).commit()
+  writeFileSync(lock, String(process.pid)) // as in a container, where each command is process 1
+  prepareChange(file, (text) => `${text}# two\n`).commit()
+  expect(readFileSync(file, 'utf8')).toBe('# one\n# two\n')
+  expect(readdirSync(path.dirname(file))).toEqual(['config.toml'])
+})
+
+it('a change whose lock was removed and taken by another command changes nothing, and leaves that lock', () => {
+  const file = path.join(temporaryFolder(), 'config.toml')
+  const lock = `${file}.lock`
+  writeFileSync(file, '# mine\n')
+  const { commit } = prepareChange(file, (text) => {
+    if (existsSync(lock)) {
+      rmSync(lock)
+      writeFileSync(lock, `${process.ppid} other`)
+    }
+    return `${text}# end\n`
+  })
+  writeFileSync(file, '# changed\n') // so that the change is made again, under the lock
+  expect(commit).toThrow(`Another command has removed ${lock} meanwhile. Nothing was changed.`)
+  expect(readFileSync(lock, 'utf8')).toBe(`${process.ppid} other`)
+  expect(readFileSync(file, 'utf8')).toBe('# changed\n')
+  expect(readdirSync(path.dirname(file)).toSorted()).toEqual(['config.toml', 'config.toml.lock'])
+})
+
+it('what is no lock ends a change with an error that names it, and the change leaves no file', async () => {
+  const machine = await makeMachine('sqlite')
+  const folder = path.join(machine.folder, 'config/feedbackctl')
+  const lock = path.join(folder, 'config.toml.lock')
+  mkdirSync(folder, { recursive: true })
+  const plants = [
+    () => execFileSync('mkfifo', [lock]),
+    () => symlinkSync('/dev/zero', lock),
+    () => symlinkSync('missing', lock),
+    () => mkdirSync(lock),
+  ]
+  for (const plant of plants) {
+    plant()
+    expect(await machine.process("alias set one 'posts list'")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${lock} is a link, a folder or a pipe, not the lock of a command. Nothing was changed.`), // prettier-ignore
+    })
+    expect(readdirSync(folder)).toEqual(['config.toml.lock'])
+    rmSync(lock, { recursive: true })
+  }
 })
 
 it.runIf(process.getuid?.() === 0)('root changes no configuration that it would not obey', async () => {

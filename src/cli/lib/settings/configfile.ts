@@ -129,12 +129,13 @@ function stage(file: string, change: (text: string) => string, keeping?: { secre
   }
   const commit = () => {
     try {
-      whileLocked(target, () => {
+      whileLocked(target, (assertHeld) => {
         const present = textOf(file)
         if (present !== before) {
           fresh.discard()
           write(change(present))
         }
+        assertHeld()
         fresh.replace()
       })
     } catch (error) {
