@@ -8,7 +8,7 @@ const ABANDONED = 60 * 60 * 1000
 
 /** Begins the name of the folder of a rehearsal. */
 export const REHEARSAL = 'feedbackctl-rehearsal-'
-/** Begins the name of the folder of an export that is read from stdin. */
+/** Begins the name of the folder of an export that is read from stdin, or received from a server. */
 export const IMPORT = 'feedbackctl-import-'
 
 /** Ends the name of a folder that an export has not yet written whole. */
@@ -48,10 +48,13 @@ export const leftoversIn = (folder: string, name: RegExp, now: Date): Entry[] =>
 export const backupLeftovers = (folder: string, now: Date): Entry[] =>
   leftoversIn(folder, /\.backup\.[\da-f]{8}\.part$/, now)
 
-/** Copies of the site: in its folder, and those of this user in the temporary folder. */
-export const copyLeftovers = (folder: string, now: Date): Entry[] => [
+/** Copies of the site: in its folder, and those of this user in the temporary folder and in others. */
+export const copyLeftovers = (folder: string, now: Date, others: readonly string[] = []): Entry[] => [
   ...leftoversIn(folder, COPIES, now),
-  ...leftoversIn(tmpdir(), COPIES, now).filter((each) => each.isOwn),
+  ...[...new Set([tmpdir(), ...others])]
+    .filter((other) => other !== folder)
+    .flatMap((other) => leftoversIn(other, COPIES, now))
+    .filter((each) => each.isOwn),
 ]
 
 /** Folders that "export" had begun to write in one of these folders. */

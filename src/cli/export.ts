@@ -142,7 +142,8 @@ async function exportFromServer(cli: Cli, flags: Flags): Promise<void> {
   const { site } = await import('../service/exports.js')
   const folder = csv ?? pages
   if (folder === undefined) {
-    const body = await call(site, { format: 'lines' })
+    const { wholeLines } = await import('./exportbody.js')
+    const body = wholeLines(await call(site, { format: 'lines' }))
     const { print: pass, save } = await import('./lib/output/save.js')
     if (out === undefined || out === '-') return pass(terminal, body)
     await save(terminal, out, body)

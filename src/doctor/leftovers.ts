@@ -23,7 +23,7 @@ export const leftovers: Check = {
       ...backupLeftovers(path.resolve(config.get('backup.dir') ?? path.join(folder, 'backups')), now),
       ...leftoversIn(path.dirname(secretFile(config)), SECRET, now),
       ...(database === undefined ? [] : leftoversIn(path.dirname(database), DATABASE, now)),
-      ...copyLeftovers(folder, now),
+      ...copyLeftovers(folder, now, [cwd]),
       ...exportLeftovers([cwd, folder], now),
     ]
     const kept = database === undefined ? [] : filesIn(path.dirname(database), KEPT)

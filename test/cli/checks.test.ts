@@ -145,6 +145,10 @@ describe('each check of doctor finds what it is for', () => {
     expect(found?.fix).toContain(`it'\\''s; touch PWNED #.export-deadbeef.part'`)
     expect(spawnSync('sh', ['-c', found?.fix ?? ''], { cwd: machine.folder }).status).toBe(0)
     expect([existsSync(odd), existsSync(path.join(machine.folder, 'PWNED'))]).toEqual([false, false])
+    const received = path.join(machine.folder, 'feedbackctl-import-aB3xYz') // where an export from a server was killed
+    mkdirSync(received)
+    utimesSync(received, new Date(0), new Date(0))
+    expect((await doctor(machine, 'leftovers')).found).toMatchObject([{ fix: `rm -r ${received}` }])
   })
 
   it('disk: one that is full, has no room for files, or is of another machine', async () => {

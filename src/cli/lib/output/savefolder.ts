@@ -52,8 +52,8 @@ export async function saveFolder(
   }
 }
 
-/** Throws USAGE where `saveFolder` would, before there is anything to write. */
-export const assertFolder = (terminal: Terminal, folder: string): void => void targetOf(terminal, folder)
+/** The folder's own path. Throws USAGE where `saveFolder` would, before there is anything to write. */
+export const assertFolder = (terminal: Terminal, folder: string): string => targetOf(terminal, folder).target
 
 /** Throws USAGE for a folder that has files, or that cannot be replaced by another one. */
 function targetOf(terminal: Terminal, folder: string): { target: string; former?: Stats } {
