@@ -9,13 +9,17 @@ const SHORTEST_LATIN = 4
 
 /** Endings of German, French, Spanish and Portuguese; the longest first. */
 const ENDINGS = ['iendo', 'ando', 'ado', 'ada', 'ern', 'ee', 'em', 'en', 'er', 'es', 'ez', 'ar', 'ir', 'e', 'n', 'o', 'a'] // prettier-ignore
+/** These also end English words: "quota" is no "quote", and "pillar" no "pill". */
+const ENDINGS_OF_LONG = new Set(['ar', 'ir', 'o', 'a'])
+const SHORTEST_LONG = 6
 
 /** Plurals that change what is before the ending: "journaux", "notificaciones", "notificações". */
 const PLURALS = [
   [/eaux$/, 'eau'],
   [/aux$/, 'al'],
   [/iones$/, 'ion'],
-  [/[oa]es$/, 'ao'],
+  [/(?<=[csz])oes$/, 'ao'],
+  [/ae$/, 'a'],
 ] as const
 
 /** Russian words, as they are folded: "й" is "и" and "ё" is "е". */
@@ -50,8 +54,11 @@ export function stemOf(word: string): string {
   if (!LATIN.test(word)) return word
   const plural = PLURALS.find(([ending]) => word.length > SHORTEST_LATIN + 1 && ending.test(word))
   const stem = plural ? word.replace(plural[0], plural[1]) : withoutEnglish(word)
-  return withoutOne(stem, ENDINGS, SHORTEST_LATIN)
+  const ending = ENDINGS.find((each) => stem.endsWith(each) && stem.length - each.length >= shortestBefore(each))
+  return ending === undefined ? stem : stem.slice(0, -ending.length)
 }
+
+const shortestBefore = (ending: string): number => (ENDINGS_OF_LONG.has(ending) ? SHORTEST_LONG : SHORTEST_LATIN)
 
 /** Takes off the first of these endings that leaves enough letters. */
 function withoutOne(word: string, endings: readonly string[], shortest: number): string {
