@@ -32,6 +32,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       input: {
         joined: 'ids',
+        hidden: ['if_updated_at'],
         flags: { quiet: QUIET.flag },
         switches: {
           quiet: {

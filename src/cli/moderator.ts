@@ -76,7 +76,7 @@ function decisionOf(key: Exclude<Key, 'm' | 'u' | 'q'>, item: Item, call: Call):
         said: `Merged ${what} into #${item.repeats?.number}.`,
         moves: true,
         counts: true,
-        run: async () => refusedIn(await call(merge, { ids: [id], into: String(item.repeats?.number) })),
+        run: async () => refusedIn(await call(merge, { ids: [id], into: String(item.repeats?.number), if_updated_at: [item.updated_at] })), // prettier-ignore
         undo: () => call(unmerge, { ids: [id] }),
       }
     case 'n':

@@ -14,13 +14,23 @@ import {
 import type { PostView } from '../db/posts/row.js'
 import { isReported } from '../db/reports.js'
 import { can } from './lib/access.js'
-import { bulkOutput, changeMany, eachOnce, idsField, type Done } from './lib/bulk.js'
+import {
+  assertForEach,
+  bulkOutput,
+  changeMany,
+  EACH_TIME,
+  eachOnce,
+  idsField,
+  ifEachUnchanged,
+  type Done,
+} from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
+import { assertUnchanged, contentChanged } from './lib/times.js'
 import { showsVoters } from './lib/voters.js'
 import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
 
@@ -40,26 +50,37 @@ export const merge = operation({
         description: 'Tell nobody: by default, who followed the merged post is told of one post, and nobody of several',
       }),
     ),
+    if_updated_at: ifEachUnchanged(
+      'updatedAt of each as you read it, in the order of ids: one that is another by now fails with CONTENT_CHANGED, and each does if into was merged meanwhile',
+    ),
   }),
   output: bulkOutput,
-  run: (ctx, { ids, into, quiet = ids.length > 1 }) =>
-    changeMany(ctx, (tx) => targetOf(tx, into).then(() => eachOnce(ids)), {
+  run(ctx, { ids, into, quiet = ids.length > 1, if_updated_at: seen }) {
+    assertForEach('if_updated_at', EACH_TIME, ids, seen)
+    const versions = new Map(ids.map((given, index) => [given.trim(), seen?.[index]]))
+    return changeMany(ctx, (tx) => targetOf(tx, into).then(() => eachOnce(ids)), {
       name: (given) => given,
-      work: (tx, given) => mergeIn(tx, given, { into, quiet }),
-    }),
+      work: (tx, given) => mergeIn(tx, given, { into, quiet, seen: versions.get(given) }),
+    })
+  },
 })
 
 /** Where it does not exist, the whole fails, not each post. */
 const targetOf = (tx: Change, into: string): Promise<PostView> => visiblePost(tx, into)
 
 /** Merges a post in a transaction. What it throws of the contract, it throws before it writes. */
-async function mergeIn(tx: Change, given: string, { into, quiet }: { into: string; quiet: boolean }): Promise<Done> {
+async function mergeIn(
+  tx: Change,
+  given: string,
+  { into, quiet, seen }: { into: string; quiet: boolean; seen: string | undefined },
+): Promise<Done> {
   const target = await targetOf(tx, into)
   const { post, stands } = await postsGiven(tx, given)
   const done: Done = { id: post.postId, kind: 'post', number: post.number, title: post.title }
   if (stands !== post) assertReads(tx, post)
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
+  if (seen !== undefined) await assertAsSeen(tx, { post, seen, into })
   assertMergeable(post, target)
   if (await isReported(tx.db, post.postId))
     throw new AppError('MERGE_REFUSED', `Post #${post.number} has open reports. Decide on them first.`)
@@ -70,6 +91,13 @@ async function mergeIn(tx: Change, given: string, { into, quiet }: { into: strin
     ...(quiet ? [changeOf('quiet', null, true)] : []),
   ])
   return { ...done, moved, undo: { type: 'merged', postId: post.postId, at } }
+}
+
+/** Who has read both posts merges these, and no post that one of them was merged into since. */
+async function assertAsSeen(tx: Change, { post, seen, into }: { post: PostView; seen: string; into: string }) {
+  assertUnchanged('if_updated_at', seen, post.updatedAt)
+  const { post: named, stands } = await postsGiven(tx, into)
+  if (named !== stands) throw contentChanged()
 }
 
 /** The title of the other post is its author's, who may have it erased from the events of their own posts alone. */

@@ -4,7 +4,16 @@ import { HELD, SPAM } from '../core/hidden.js'
 import { countComments, lockComment } from '../db/comments.js'
 import { findReview, openReportIds } from '../db/moderation.js'
 import { can, MODERATORS } from './lib/access.js'
-import { bulkOutput, changeMany, idsField, type Done, type Undoable } from './lib/bulk.js'
+import {
+  assertForEach,
+  bulkOutput,
+  changeMany,
+  EACH_TIME,
+  idsField,
+  ifEachUnchanged,
+  type Done,
+  type Undoable,
+} from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { roadmapIdAfter, roadmapIdTo } from './lib/postplaces.js'
@@ -48,20 +57,15 @@ export const decideMany = operation({
           'The roadmap that each post moves to if it is kept: id or url, "none", or an empty text to leave it where it is; needs post:update',
       }),
     ),
-    if_updated_at: Type.Optional(
-      Type.Array(Type.String(), {
-        condition: true,
-        rule: 'a time for each of ids, in their order',
-        description:
-          'updated_at of each as you read it, in the order of ids; one that is another by now fails with CONTENT_CHANGED',
-      }),
+    if_updated_at: ifEachUnchanged(
+      'updated_at of each as you read it, in the order of ids; one that is another by now fails with CONTENT_CHANGED',
     ),
   }),
   output: bulkOutput,
   async run(ctx, { decision, decisions, ids, block = false, roadmapIds = [], if_updated_at: seen }) {
     const words = decisionsOf(ids, decision, decisions)
     assertBlocks(block, decision)
-    assertForEach('if_updated_at', 'a time for each of ids, in their order', ids, seen)
+    assertForEach('if_updated_at', EACH_TIME, ids, seen)
     if (roadmapIds.length > 0)
       assertForEach('roadmapIds', 'a roadmap, "none" or an empty text for each of ids, in their order', ids, roadmapIds)
     // A roadmap that does not exist fails the whole, not each post
@@ -155,15 +159,4 @@ function decisionsOf(
     throw invalidField({ code: 'UNKNOWN_CHOICE', message: `decision must be ${rule}.`, field: 'decision', rule, value: one }) // prettier-ignore
   assertForEach('decisions', 'one for each of ids, in their order', ids, each)
   return each
-}
-
-function assertForEach(
-  field: string,
-  rule: string,
-  ids: readonly string[],
-  given: readonly string[] | undefined,
-): void {
-  if (given === undefined || given.length === ids.length) return
-  const message = `${field} must have ${rule}; it has ${given.length} for ${ids.length}.`
-  throw invalidField({ code: 'UNKNOWN_CHOICE', message, field, rule, value: String(given.length) })
 }

@@ -97,6 +97,13 @@ describe.each(engines)('feedbackctl moderate on %s', (engine) => {
     await screen.sees(/Undone\.[^]*1 of 2[^]*\[q\]uit/)
     screen.type('i')
     await screen.sees(/Merged #4 into #2\.[^]*2 of 2[^]*\[q\]uit/)
+    screen.type('u')
+    await screen.sees(/Undone\.[^]*1 of 2[^]*\[q\]uit/)
+    await machine.run("posts update 4 --title 'Export as a large spreadsheet'")
+    screen.type('i')
+    await screen.sees(/It was changed meanwhile, so nothing was decided\.[^]*1 of 2 +Post #4 "Export as a large spreadsheet"[^]*\[q\]uit/) // prettier-ignore
+    screen.type('i')
+    await screen.sees(/Merged #4 into #2\.[^]*2 of 2[^]*\[q\]uit/)
     screen.type('q')
     expect((await screen.ended).code).toBe(0)
   })

@@ -222,6 +222,38 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(await shown(reader)).not.toContain('/merge')
   })
 
+  it('are merged with one button as they were shown, and as the earlier post stood', async () => {
+    const { site } = await filled(engine)
+    const member = await site.member()
+    const write = async (title: string) => (await site.http('POST /posts', { token: member.token, body: { title } })).body.post // prettier-ignore
+    const { number } = await write('A DARK mode')
+    const staff = await site.member(['dashboard:read', 'post:destroy', 'post:update'])
+    const headers = { cookie: `feedbackctl=${staff.token}` }
+    const buttonOf = async () => {
+      const { text } = await site.http('GET //dashboard', { headers: { accept: 'text/html', ...headers } })
+      return /formaction="([^"]+merge[^"]*)" name="into" value="(\d+)"/.exec(text.replaceAll('&amp;', '&')) ?? []
+    }
+    const press = ([, path = '', into = '']: readonly string[]) =>
+      site.http(`POST /${path}`, { headers: { ...FORM, accept: 'text/html', ...headers }, body: `into=${into}` })
+    const isThere = async () => {
+      const { body } = await site.http('GET /moderation', { token: staff.token })
+      return (body.items as Item[]).some(({ post }) => post.number === number)
+    }
+    const first = await buttonOf()
+    site.clock.now = new Date(site.clock.now.getTime() + 1000)
+    await site.call(posts.update, { id: String(number), title: 'A dark mode, but of another kind', partial: true })
+    const changed = await press(first)
+    expect([changed.status, await isThere()]).toEqual([409, true])
+    expect(changed.text).toContain('The text was changed meanwhile. Read it again, then decide.')
+    expect(changed.text).toContain('A dark mode, but of another kind')
+    const second = await buttonOf()
+    expect(second[2]).toBe('4')
+    await site.call(merges.merge, { ids: ['4'], into: '3' })
+    expect([(await press(second)).status, await isThere()]).toEqual([409, true])
+    const { body } = await site.http('POST /posts/merge', { token: staff.token, body: { ids: [String(number)], into: '3', if_updated_at: [] } }) // prettier-ignore
+    expect(body.code).toBe('VALIDATION_ERROR')
+  })
+
   it('are found beside words that are nowhere, and by words with two letters swapped', async () => {
     const { site, like } = await filled(engine)
     await site.call(posts.create, { title: '深色模式' })

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
+import { invalidField } from '../../core/fields.js'
 import { newId } from '../../core/ids.js'
 import { lock } from '../../db/counters.js'
 import { deleteExpiredUndos, insertUndo } from '../../db/undos.js'
@@ -59,6 +60,30 @@ export interface Decided {
 
 export const idsField = (description: string, noun?: string) =>
   listOf({ minItems: 1, maxItems: MOST_AT_ONCE, description, ...(noun !== undefined && { names: noun }) })
+
+export const EACH_TIME = 'a time for each of ids, in their order'
+
+/** The versions of what changes. Use `assertForEach`, then `assertUnchanged` with each. */
+export const ifEachUnchanged = (description: string) =>
+  Type.Optional(
+    Type.Array(Type.String(), {
+      condition: true,
+      rule: EACH_TIME,
+      description,
+    }),
+  )
+
+/** Throws a VALIDATION_ERROR for a list that has more or fewer than the ids it belongs to. */
+export function assertForEach(
+  field: string,
+  rule: string,
+  ids: readonly string[],
+  given: readonly string[] | undefined,
+): void {
+  if (given === undefined || given.length === ids.length) return
+  const message = `${field} must have ${rule}; it has ${given.length} for ${ids.length}.`
+  throw invalidField({ code: 'UNKNOWN_CHOICE', message, field, rule, value: String(given.length) })
+}
 
 /** Why one of many things failed. */
 export const outcomeError = Type.Optional(

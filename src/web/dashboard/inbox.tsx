@@ -243,7 +243,7 @@ export function MergeButton({ view, item, to }: Pick<WaitingProps, 'view' | 'ite
     <button
       type="submit"
       class="button plain"
-      formaction={view.href(withQuery(page, { to }))}
+      formaction={view.href(withQuery(page, { to, seen: item.updated_at }))}
       name="into"
       value={repeats.number}
       data-key="i"

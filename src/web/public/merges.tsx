@@ -31,7 +31,10 @@ export const mergePost = page({
     return (
       <div class="narrow">
         <h1>{t('merge.of', { title: post.title })}</h1>
-        <Summary view={view} />
+        <Summary
+          view={view}
+          text={form.error?.code === 'CONTENT_CHANGED' ? t('decision.why.CONTENT_CHANGED') : undefined}
+        />
         <p>{t('merge.what', { count: post.voters.votesCount })}</p>
         <Form view={view} to={`${links.post(post.slug)}/merge`}>
           <Hidden name="to" value={cameFrom(view)} />
@@ -79,9 +82,14 @@ const postIn = (given: string): string => {
 /** What can be decoded: every percent sign begins a byte. */
 const URI = /^(?:[^%]|%[\da-f]{2})*$/i
 
-const inputOf = (slug: string | undefined, { into, chosen }: Record<string, string | undefined>) => ({
-  ids: [slug ?? ''],
+/** A button of the queue sends the version that it stands beside. */
+const inputOf = (
+  { params: { slug = '' }, query: { seen } }: Pick<View, 'params' | 'query'>,
+  { into, chosen }: Record<string, string | undefined>,
+) => ({
+  ids: [slug],
   into: postIn(into?.trim() || chosen || ''),
+  ...(seen && { if_updated_at: [seen] }),
 })
 
 /** From the team's page of the post to that of the post that stays; from another page, such as the inbox, back there. */
@@ -97,13 +105,13 @@ export const merge = action({
   /** Of one post, what refuses it refuses the whole. */
   async before(view, form) {
     if (!view.viewer) return undefined
-    const { outcomes } = await view.dryRun(service.merge, inputOf(view.params.slug, form))
+    const { outcomes } = await view.dryRun(service.merge, inputOf(view, form))
     const error = outcomes[0]?.error
     if (error) throw new AppError(error.code as ErrorCode, error.message)
     return undefined
   },
-  input: ({ params }, form) => inputOf(params.slug, form),
-  done: (view, { undo }, form) => ({ to: afterMerge(view, inputOf(view.params.slug, form).into), flash: 'merged', undo: undo?.undo_id }), // prettier-ignore
+  input: inputOf,
+  done: (view, { undo }, form) => ({ to: afterMerge(view, inputOf(view, form).into), flash: 'merged', undo: undo?.undo_id }), // prettier-ignore
 })
 
 export const unmerge = action({
