@@ -21,7 +21,6 @@ export const undo = operation({
     'Take back what an event changed, if nothing newer contradicts; needs event:read, and what the opposite change needs',
   http: 'POST /events/:id/undo 200',
   access: 'event:read',
-  writes: 'content',
   limit: 'edits',
   changesOwnRights: true,
   sensitive: true,

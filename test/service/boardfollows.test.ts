@@ -123,10 +123,10 @@ describe.each(engines)('following boards on %s', (engine) => {
   it('is for boards that one may read, and for all boards only to the team', async () => {
     const w = await world(engine)
     const at = { url: w.board.url }
-    expect(await w.as(w.dan)(boardfollows.followed, at)).toEqual({ following: false })
+    expect(await w.as(w.dan)(boardfollows.followed, at)).toEqual({ following: false, followers: null })
     await follow(w, w.dan)
     expect(await follow(w, w.dan)).toEqual({ following: true })
-    expect(await w.as(w.dan)(boardfollows.followed, at)).toEqual({ following: true })
+    expect(await w.as(w.dan)(boardfollows.followed, at)).toEqual({ following: true, followers: null })
     await w.site.call(boards.update, { boardId: w.board.boardId, display: false, partial: true })
     for (const line of ['GET', 'PUT', 'DELETE'])
       expect((await w.site.http(`${line} /boards/${w.board.url}/follow`, { token: w.dan.token })).status).toBeOneOf([403, 404]) // prettier-ignore
