@@ -123,7 +123,7 @@ describe.each(engines)('an export of %s', (engine) => {
     expect(lines.filter((line) => /Internal error|\bE[A-Z]{4,}\b/.test(line))).toEqual([])
   })
 
-  it('is refused where there is no site, with a server, and for another schema', async () => {
+  it('is refused where there is no site, no server, and for another schema', async () => {
     const machine = await makeMachine(engine)
     const refused = async (args: string) => {
       const { code, stdout, stderr } = await machine.run(args)
@@ -135,7 +135,7 @@ describe.each(engines)('an export of %s', (engine) => {
       await db.destroy()
     }
     expect(await refused('export')).toEqual([3, '', 'SITE_NOT_FOUND'])
-    expect(await refused('export --server http://127.0.0.1:1')).toEqual([2, '', 'USAGE'])
+    expect(await refused('export --server http://127.0.0.1:1')).toEqual([6, '', 'SERVER_UNREACHABLE'])
     await machine.run('migrate')
     await changed(machine, `delete from kysely_migration where name > '0050'`)
     expect(await refused('export')).toEqual([5, '', 'DATABASE_OUTDATED'])
