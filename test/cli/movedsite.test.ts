@@ -32,13 +32,14 @@ const records = fc
     some('status', 4, 4, { name, isPrivate: fc.boolean(), kind: fc.constantFrom('open', 'planned', 'active', 'done', 'declined') }), // prettier-ignore
     some('tag', 4, 4, { name, isPrivate: fc.boolean() }),
     some('person', 8, 12, { name: maybe(name), isBlocked: fc.boolean(), createdAt: time }),
-    some('post', 20, 40, { title: name, text, board: maybe(id(4)), status: maybe(id(4)), author: maybe(id(9)), tags: fc.array(id(4), { maxLength: 3 }), createdAt: time, updatedAt: time, importedVotes: fc.nat(9), paths: fc.array(id(99).map((each) => `/old/${each}`), { maxLength: 2 }) }), // prettier-ignore
+    some('post', 20, 40, { title: name, text, board: maybe(id(4)), status: maybe(id(4)), author: maybe(id(9)), tags: fc.array(id(4), { maxLength: 3 }), createdAt: time, updatedAt: time, importedVotes: fc.nat(9), paths: fc.array(id(99).map((each) => `/old/${each}`), { maxLength: 2 }) }) // prettier-ignore
+      .map(([first, ...rest]) => [{ ...first, author: null }, ...rest]),
     fc.array(fc.record({ type: fc.constant('vote'), post: id(21), person: id(9), createdAt: time }), {
       minLength: 20,
       maxLength: 60,
     }),
     some('comment', 10, 40, { post: id(10), author: maybe(id(9)), parent: maybe(id(12)), text: name, createdAt: time, isInternal: fc.boolean(), isUpdate: fc.boolean() }) // prettier-ignore
-      .map(([first, ...rest]) => [{ ...first, parent: null }, ...rest]), // one at least refers to nothing that is not there
+      .map(([first, ...rest]) => [{ ...first, post: '1', author: null, parent: null }, ...rest]), // one at least refers to what is there, and stays
     fc.array(fc.record({ type: fc.constant('merge'), post: id(20), into: id(20) }), { maxLength: 4 }),
   )
   .map((all) => all.flat())
