@@ -32,7 +32,7 @@ export function register(command: Command, cli: Cli): void {
       'Writes lines of JSON: a header, a line for each row, and a last line with the number of the lines before it. All of it is of one moment, also while the site is served.',
       'With --csv it writes tables for spreadsheets, which cannot be imported: a file for each kind of thing, such as posts.csv, with names in place of ids. The folder must be new or empty. It has its name only when all files are complete.',
       'With --static it writes the site as a visitor sees it, as pages that need no server: for a web space, or to be read from the disk. Their links lead to each other, wherever the folder is. Lists of the API and feeds are in it too. Forms, private boards and their posts are not.',
-      'With --server, the owner of a site takes it out of that server: a folder comes as one archive, which is unpacked here. Hashes of passwords do not leave the machine of the site that way.',
+      'With --server, the owner of the site downloads the export. A folder arrives as an archive and is unpacked here. An export from a server never contains password hashes.',
       'It has no sessions, API keys, second factors, other ways to sign in, nor mail that waits; a backup has. Without --static, names, e-mail and IP addresses, notes and private posts are in it: keep it where nobody else can read it.',
     ],
   })

@@ -18,7 +18,7 @@ async function* piecesOf(body: LongBody, type: string): AsyncGenerator<Piece> {
   if (body.type !== type) throw wrong(`its type is ${quoted(body.type)}`)
 }
 
-/** The lines of an export, which fail where they are another text, or where some are missing. */
+/** Reads the lines of an export. Throws if the text is not an export, or if lines are missing. */
 export const wholeLines = (body: LongBody): LongBody => ({
   ...body,
   pieces: checked(ofType(body, 'application/jsonl').pieces),

@@ -31,7 +31,10 @@ export const periodFields = (rows: string) => ({
   until: timeField(`Only ${rows} before this time`),
 })
 
-/** The same, where a time may also be an age. With `keepsAge`, commands leave it one: it is counted anew each time. */
+/**
+ * Like `periodFields`, but also accepts an age such as `7d`. With `keepsAge`, commands send the age itself, so that it
+ * stays relative.
+ */
 export const agePeriodFields = (rows: string, { keepsAge = false } = {}) => {
   const field = (description: string) =>
     Type.Optional(Type.String({ rule: AGE_RULE, time: true, ...(keepsAge && { keepsAge }), description }))

@@ -256,4 +256,4 @@ function select(button) {
   for (const each of button.parentElement?.querySelectorAll('button') ?? []) each.tabIndex = each === button ? 0 : -1
 }
 
-void loadBar().catch(() => undefined) // offline: Markdown is typed, and keys write it
+void loadBar().catch(() => undefined) // without the page there are no buttons; the keys still work

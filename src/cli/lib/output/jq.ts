@@ -58,7 +58,7 @@ function endWithUs(jq: ChildProcess): () => void {
     process.kill(process.pid, signal) // ends this process, as nobody else listens
   }
   const release = () => {
-    kill() // does nothing to one that has ended
+    kill() // no effect if jq has exited
     process.off('exit', kill)
     for (const signal of SIGNALS) process.off(signal, stop)
   }

@@ -93,7 +93,7 @@ function staged(file: string, change: (text: string) => string, instead: string)
   }
 }
 
-/** Replaces a file atomically, readable by its owner only, while no other command does. A symbolic link is followed. */
+/** Replaces a file atomically under a lock. Only its owner can read the new file. Symbolic links are followed. */
 export function replaceFile(file: string, change: () => string): void {
   change() // throws its own errors first
   const { commit, discard } = stage(file, change)
