@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
-import { absoluteUrl, parseListen, redactedUrl } from './core/addresses.js'
+import { absoluteUrl, parseListenAddress, redactedUrl, type ListenAddress } from './core/addresses.js'
 import { fromFile, NOTHING } from './core/configfiles.js'
 import { withContext } from './core/contexts.js'
 import { AppError } from './core/errors.js'
@@ -129,8 +129,8 @@ export async function loadConfig(from: Sources): Promise<Config> {
 }
 
 /** The address that the server listens on. */
-export const listenAddress = (config: Config): { host: string; port: number } =>
-  parseListen(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }
+export const listenAddress = (config: Config): ListenAddress =>
+  parseListenAddress(config.get('listen') ?? '') ?? { host: '127.0.0.1', port: 8000 }
 
 function assertThere(file: string): void {
   if (!existsSync(file)) throw new AppError('CONFIG_INVALID', `Configuration file ${file} not found.`)
@@ -246,7 +246,15 @@ function derive(found: Map<Key, Origin>): void {
         value: absoluteUrl(held.value, folderOf(held)),
       })
   }
-  set('site.url', `http://localhost:${parseListen(found.get('listen')?.value ?? '')?.port ?? 8000}`)
+  const listen = found.get('listen')
+  const at = parseListenAddress(listen?.value ?? '') ?? { port: 8000 }
+  if (listen && 'socket' in at) {
+    found.set('listen', { ...listen, value: absoluteUrl(listen.value, folderOf(listen)) })
+    // Only a proxy on this machine connects there
+    if (found.get('trust-proxy')?.origin === 'default')
+      found.set('trust-proxy', { value: 'loopback', origin: 'default' })
+  }
+  set('site.url', 'socket' in at ? 'http://localhost' : `http://localhost:${at.port}`)
   const site = found.get('site.url')?.value ?? ''
   if (URL.canParse(site)) set('mail.from', senderAt(site))
 }

@@ -6,7 +6,7 @@ import { isMaintenanceRequested } from './db/maintenance.js'
 import type { Rate, Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
-import { urlOf } from './core/addresses.js'
+import { addressUrl, type ListenAddress } from './core/addresses.js'
 import { Listener } from './http/listener.js'
 import type { Log } from './http/lib/site.js'
 import type { Traffic } from './http/lib/traffic.js'
@@ -52,9 +52,10 @@ export interface Standby {
 }
 
 interface Listening {
-  host: string
-  port: number
-  /** Descriptors of inherited sockets, used instead of the host and port. */
+  at: ListenAddress
+  /** Of a Unix socket, such as 0o660. */
+  socketMode?: number | undefined
+  /** Descriptors of inherited sockets, used instead of the address. */
   sockets?: readonly number[]
   /** The port of an earlier server of this process, which is still open. */
   listener?: Listener | undefined
@@ -87,8 +88,8 @@ const ANSWER_WITHIN_MS = 1000
 export async function startDaemon(
   app: App,
   {
-    host,
-    port,
+    at,
+    socketMode,
     sockets = [],
     listener: open,
     trustProxy,
@@ -121,10 +122,14 @@ export async function startDaemon(
   })
   await server.ready()
   if (listener) listener.leadTo(server.server)
-  else listener = await openPort(server, { host, port, sockets })
+  else listener = await openPort(server, { at, socketMode, sockets })
   const isNew = listener !== open
   const undoHeapLimit = limitHeapGrowth()
-  const url = urlOf((sockets.length > 0 && listener.addresses()[0]?.address) || host, listener.port)
+  const [bound = at] = listener.addresses()
+  // A host name says more than its address
+  const url = addressUrl(
+    sockets.length > 0 || 'socket' in bound || 'socket' in at ? bound : { ...bound, host: at.host },
+  )
   const self: Presence = { url, version, worker }
   const present = presence(self, app.base.now())
   const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule, backupWork, mailRate })], {
@@ -135,8 +140,8 @@ export async function startDaemon(
   // Otherwise doctor, run immediately, would report an unknown process.
   await Promise.race([present.announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })])
   if (isNew)
-    for (const { address, port: own } of listener.addresses())
-      server.log.info({ inherited: sockets.length > 0 || undefined }, `listening on ${urlOf(address, own)}`)
+    for (const each of listener.addresses())
+      server.log.info({ inherited: sockets.length > 0 || undefined }, `listening on ${addressUrl(each)}`)
   const isStopped = new AbortController()
   const end = async (seconds: number) => {
     isStopped.abort()
@@ -170,12 +175,12 @@ export async function startDaemon(
   }
 }
 
-type Place = Required<Pick<Listening, 'host' | 'port' | 'sockets'>>
+type Place = Required<Pick<Listening, 'at' | 'sockets'>> & Pick<Listening, 'socketMode'>
 
-async function openPort(server: FastifyInstance, { host, port, sockets }: Place): Promise<Listener> {
+async function openPort(server: FastifyInstance, { at, socketMode, sockets }: Place): Promise<Listener> {
   try {
     if (sockets.length > 0) return await Listener.inherit(sockets, server.server)
-    return await Listener.open({ host, port }, server.server)
+    return await Listener.open(at, server.server, { mode: socketMode })
   } catch (error) {
     await server.close()
     throw error

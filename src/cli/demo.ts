@@ -60,7 +60,7 @@ export function register(command: Command, cli: Cli): void {
         await held.release()
         opened.daemon = await startDaemon(
           app,
-          { ...listenAddress(config), rates: ratesOf(config), version, exports: siteExports(app, config) },
+          { at: listenAddress(config), rates: ratesOf(config), version, exports: siteExports(app, config) },
           { level: 'warn', stream: cli.terminal.stderr },
         )
         await show(cli, flags, { app, url, file })
@@ -109,7 +109,7 @@ function hold({ host, port }: Address): Promise<HeldPort> {
 
 const holdWanted = (address: Address): Promise<HeldPort> =>
   hold(address).catch((error: unknown) => {
-    throw listenFailed(error, { ...address, setting: 'listen' })
+    throw listenFailed(error, address, 'listen')
   })
 
 async function show(

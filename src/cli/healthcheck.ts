@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { listenAddress, type Config } from '../config.js'
+import { urlOf } from '../core/addresses.js'
 import { wholeOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
 import { HttpFailure, openHttp, readBody } from '../core/http.js'
@@ -32,7 +33,7 @@ export function register(command: Command, cli: Cli): void {
   explain(withFields(command, ['url', 'status']), {
     examples: ['healthcheck', 'healthcheck --ready --timeout 2s', 'healthcheck --server https://feedback.example.org'],
     notes: [
-      'It exits with 0 if the server answers, and with 6 if it does not. Without --server it asks the server on this machine, at the port of the setting "listen".',
+      'It exits with 0 if the server answers, and with 6 if it does not. Without --server it asks the server on this machine, at the address of the setting "listen".',
     ],
   })
     .option('--ready', 'fail too while the server cannot reach its database, is being restored, or is stopping')
@@ -41,9 +42,12 @@ export function register(command: Command, cli: Cli): void {
       const flags = command.optsWithGlobals<OutputFlags & { ready?: boolean; timeout: string }>()
       const timeout = millisecondsOf(flags.timeout)
       const { path, well } = PROBES[flags.ready ? 'ready' : 'alive']
-      const url = new URL(path, addressOf(await cli.config()))
-      const status = await statusAt(url, { timeout, well })
-      const row = { url: url.href, status }
+      const at = addressOf(await cli.config())
+      const asked =
+        'socket' in at ? { ...at, url: new URL(`http://localhost/${path}`) } : { url: new URL(path, at.url) }
+      const url = 'socket' in at ? `unix:${at.socket}` : asked.url.href
+      const status = await statusAt(asked, { shown: url, timeout, well })
+      const row = { url, status }
       await print(cli.terminal, flags, { body: row, rows: [row], columns, id: () => status, single: true })
     })
 }
@@ -54,14 +58,16 @@ function millisecondsOf(text: string): number {
   throw new AppError('USAGE', `--timeout must be a time from 1s to 5m; ${JSON.stringify(text.slice(0, 100))} is not.`)
 }
 
-/** The address of the server, with a slash at its end. */
-function addressOf(config: Config): string {
+/** The address of the server, with a slash at its end, or its Unix socket. */
+function addressOf(config: Config): { url: string } | { socket: string } {
   const server = config.get('server')
   if (server !== undefined) {
     const root = server.replace(/\/+$/, '')
-    return `${root.endsWith(API_ROOT) ? root.slice(0, -API_ROOT.length) : root}/`
+    return { url: `${root.endsWith(API_ROOT) ? root.slice(0, -API_ROOT.length) : root}/` }
   }
-  const { host, port } = listenAddress(config)
+  const at = listenAddress(config)
+  if ('socket' in at) return at
+  const { host, port } = at
   if (port === 0)
     throw new AppError(
       'USAGE',
@@ -69,16 +75,22 @@ function addressOf(config: Config): string {
     )
   // A server that listens on every address is asked on this machine
   const asked = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}/`
+  return { url: `${urlOf(asked, port)}/` }
 }
 
 /** Throws SERVER_UNREACHABLE, with the cause in words, unless a server that is well answers in time. */
-async function statusAt(url: URL, { timeout, well }: { timeout: number; well: string }): Promise<string> {
+async function statusAt(
+  { url, socket }: { url: URL; socket?: string },
+  { shown, timeout, well }: { shown: string; timeout: number; well: string },
+): Promise<string> {
   const end = performance.now() + timeout
-  const fail = (reason: string, cause?: unknown) =>
-    new AppError('SERVER_UNREACHABLE', `${url.href} ${reason}.`, { cause })
+  const fail = (reason: string, cause?: unknown) => new AppError('SERVER_UNREACHABLE', `${shown} ${reason}.`, { cause })
   const { code, answer } = await (async () => {
-    const response = await openHttp(url, { headers: { 'user-agent': 'feedbackctl healthcheck' }, timeout })
+    const response = await openHttp(url, {
+      headers: { 'user-agent': 'feedbackctl healthcheck' },
+      socketPath: socket,
+      timeout,
+    })
     const body = await readBody(response, { timeout: end - performance.now(), maxBytes: MOST_BYTES, beyond: 'cut' })
     return { code: response.statusCode ?? 0, answer: parsed(body.toString()) }
   })().catch((error: unknown) => {
@@ -101,5 +113,6 @@ function parsed(text: string): { status?: unknown; message?: unknown } {
 function reasonOf(error: unknown, timeout: number): string {
   if (error instanceof HttpFailure) return `does not answer within ${timeout / 1000} seconds`
   const { code, message } = error as NodeJS.ErrnoException
-  return code === 'ECONNREFUSED' ? 'cannot be reached: nothing listens there' : `cannot be reached: ${message || code}`
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'cannot be reached: nothing listens there'
+  return `cannot be reached: ${code === 'EACCES' ? 'this user may not connect to it' : message || code}`
 }

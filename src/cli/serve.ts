@@ -143,7 +143,8 @@ async function runServer(
       import('../process/workers.js'),
     ])
   const listening = {
-    ...listenAddress(config),
+    at: listenAddress(config),
+    socketMode: Number.parseInt(config.get('socket.mode') ?? '600', 8),
     sockets,
     trustProxy: config.get('trust-proxy'),
     corsOrigins: config.get('cors.origins'),

@@ -4,7 +4,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import path from 'node:path'
 import { Option, type Command } from 'commander'
-import { parseListen } from '../core/addresses.js'
+import { parseListenAddress } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
 import { whyNotWritten } from '../core/filecauses.js'
 import type { Cli } from './lib/connection/session.js'
@@ -234,7 +234,9 @@ function removal(place: Place): Step[] {
 async function socketOf({ name, config: file }: Place): Promise<string> {
   const { loadConfig } = await import('../config.js')
   const config = existsSync(file) ? await loadConfig({ flags: { config: file }, env: {}, cwd: '/' }) : undefined
-  const { host, port } = parseListen(config?.get('listen') ?? LISTEN) ?? { host: '', port: 0 }
+  const at = parseListenAddress(config?.get('listen') ?? LISTEN) ?? { host: '', port: 0 }
+  if ('socket' in at) return socketUnitOf({ name, addresses: [at.socket], mode: config?.get('socket.mode') })
+  const { host, port } = at
   if (port === 0) throw new AppError('CONFIG_INVALID', `listen in ${file} has no port. A service needs a fixed one.`) // prettier-ignore
   const found = isIP(host) ? [host] : await addressesOf(host, file)
   return socketUnitOf({ name, addresses: found.map((ip) => (isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`)) })

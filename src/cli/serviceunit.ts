@@ -74,11 +74,12 @@ Also=${name}.socket
 export const socketUnitOf = ({
   name,
   addresses,
-}: Pick<Service, 'name'> & { addresses: readonly string[] }): string => `[Unit]
+  mode,
+}: Pick<Service, 'name'> & { addresses: readonly string[]; mode?: string | undefined }): string => `[Unit]
 Description=Socket of feedbackctl${name === 'feedbackctl' ? '' : ` (${name})`}
 
 [Socket]
-${addresses.map((address) => `ListenStream=${address}\n`).join('')}FreeBind=yes
+${addresses.map((address) => `ListenStream=${address.replaceAll('%', '%%')}\n`).join('')}${mode === undefined ? '' : `SocketMode=0${mode.slice(-3)}\n`}FreeBind=yes
 TriggerLimitIntervalSec=30
 TriggerLimitBurst=10
 

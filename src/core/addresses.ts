@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 
 /** Parses `HOST:PORT`, `[::1]:PORT`, `:PORT` or `PORT`. Returns undefined for anything else. */
@@ -7,6 +8,40 @@ export function parseListen(text: string): { host: string; port: number } | unde
   if (!match || port > 65_535) return undefined
   return { host: match[1]?.replaceAll(/[[\]]/g, '') || '127.0.0.1', port }
 }
+
+/** Where a server listens: at a TCP port, or at a Unix socket, whose path may be relative. */
+export type ListenAddress = { host: string; port: number } | { socket: string }
+
+/** The longest path of a Unix socket, in bytes. Linux takes 107, other systems 103. */
+const LONGEST_SOCKET = 103
+
+/** Parses `unix:PATH`, and what `parseListen` does. Returns undefined for anything else. */
+export function parseListenAddress(text: string): ListenAddress | undefined {
+  if (!text.startsWith('unix:')) return parseListen(text)
+  const socket = text.slice('unix:'.length)
+  return /^$|[\0\n]|\/$/.test(socket) ? undefined : { socket }
+}
+
+/** What is wrong with the value of `listen`, if anything. */
+export function listenProblem(text: string): string | undefined {
+  if (!parseListenAddress(text)) return 'must be HOST:PORT, PORT or unix:PATH'
+  return text.startsWith('unix:') && Buffer.byteLength(text) - 'unix:'.length > LONGEST_SOCKET
+    ? `must have a path of at most ${LONGEST_SOCKET} bytes, as systems bound the names of sockets`
+    : undefined
+}
+
+/** The address of `server.address()`. Node does not know the path of a Unix socket that it has inherited. */
+export const boundAddress = (bound: AddressInfo | string | null): ListenAddress =>
+  bound !== null && typeof bound === 'object'
+    ? { host: bound.address, port: bound.port }
+    : { socket: bound ?? 'inherited' }
+
+/** Shows an address as `listen` takes it. */
+export const shownAddress = (at: ListenAddress): string => addressUrl(at).replace(/^http:\/\//, '')
+
+/** The URL of a server that listens there. That of a Unix socket is `unix:PATH`. */
+export const addressUrl = (at: ListenAddress): string =>
+  'socket' in at ? `unix:${at.socket}` : urlOf(at.host, at.port)
 
 /** The URL of a server that listens on this host and port. */
 export const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -48,9 +83,12 @@ export function hasPassword(url: string): boolean {
   return parsed !== undefined && (parsed.password !== '' || parsed.searchParams.has('password'))
 }
 
-/** Makes the path in a `folder:` or `sqlite:` URL absolute. */
+/** Makes the path in a `folder:`, `sqlite:` or `unix:` URL absolute. */
 export const absoluteUrl = (url: string, base: string): string =>
-  url.replace(/^(folder|sqlite):(.+)$/s, (_, scheme: string, file: string) => `${scheme}:${path.resolve(base, file)}`)
+  url.replace(
+    /^(folder|sqlite|unix):(.+)$/s,
+    (_, scheme: string, file: string) => `${scheme}:${path.resolve(base, file)}`,
+  )
 
 /** Replaces passwords in a URL by `***`, even if the URL is malformed. The user of a database alone is no secret. */
 export const redactedUrl = (url: string): string =>

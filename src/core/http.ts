@@ -12,6 +12,8 @@ interface HttpRequest {
   body?: string | AsyncIterable<Uint8Array> | undefined
   /** Milliseconds until the response begins, or takes the next part of a body of any length. */
   timeout: number
+  /** A Unix socket to send it to, in place of the host and port of the URL. */
+  socketPath?: string | undefined
   /** Accepts any certificate. The connection is used once: no other request may go over one that was not verified. */
   anyCertificate?: boolean
   /**
@@ -27,7 +29,7 @@ interface HttpRequest {
  */
 export async function openHttp(
   url: URL,
-  { method = 'GET', headers, body, timeout, anyCertificate = false, onlyPublic = false }: HttpRequest,
+  { method = 'GET', headers, body, timeout, socketPath, anyCertificate = false, onlyPublic = false }: HttpRequest,
 ): Promise<IncomingMessage> {
   const { request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'))
   const guard = onlyPublic ? await import('./publichosts.js') : undefined
@@ -36,6 +38,7 @@ export async function openHttp(
     const timer = setTimeout(() => sent.destroy(new HttpFailure('TIMEOUT')), timeout)
     const options = {
       method,
+      ...(socketPath !== undefined && { socketPath }),
       // Node adds no length to a DELETE
       headers: { ...headers, ...(typeof body === 'string' && { 'content-length': Buffer.byteLength(body) }) },
       ...(anyCertificate && { agent: false as const, rejectUnauthorized: false }),

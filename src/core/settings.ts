@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { databaseUrlProblem, mailUrlProblem, parseListen, serverUrlProblem } from './addresses.js'
+import { databaseUrlProblem, mailUrlProblem, listenProblem, parseListen, serverUrlProblem } from './addresses.js'
 import { durationOf, SECONDS, wholeOf } from './durations.js'
 import { isLanguage, LANGUAGES } from './language.js'
 import { LIMITS, rateOf, REQUESTS, type LimitName } from './limits.js'
@@ -169,10 +169,19 @@ const SETTINGS = {
     check: (value) => (isLanguage(value) ? undefined : `must be one of ${LANGUAGES.join(', ')}`),
   },
   listen: {
-    description: 'HOST:PORT that serve listens on; PORT alone means 127.0.0.1, which only this machine can reach',
+    description:
+      'HOST:PORT that serve listens on, or unix:PATH for a Unix socket; PORT alone means 127.0.0.1, which only this machine can reach',
     value: 'address',
     default: '127.0.0.1:8000',
-    check: (value) => (parseListen(value) ? undefined : 'must be HOST:PORT or PORT'),
+    check: listenProblem,
+  },
+  'socket.mode': {
+    description:
+      'who may connect to a Unix socket that listen names, as an octal mode; 660 for the owner and the group of serve',
+    value: 'mode',
+    default: '660',
+    command: 'serve',
+    check: (value) => (/^0?[67][0-7][0-7]$/.test(value) ? undefined : 'must be an octal mode such as 660'),
   },
   secret: {
     description: 'key that signs session tokens, at least 16 characters',
@@ -220,7 +229,8 @@ const SETTINGS = {
     check: (value) => (/^\d{1,2}$/.test(value) && Number(value) > 0 ? undefined : 'must be a number from 1 to 99'),
   },
   'trust-proxy': {
-    description: 'reverse proxies whose X-Forwarded-For is trusted: addresses, ranges, loopback; true for all',
+    description:
+      'reverse proxies whose X-Forwarded-For is trusted: addresses, ranges, loopback; true for all. Behind a Unix socket it is loopback unless set',
     value: 'addresses',
     default: 'false',
     command: 'serve',

@@ -1,37 +1,36 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
+import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
-import { createServer, type AddressInfo, type ListenOptions, type Server, type Socket } from 'node:net'
+import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { boundAddress, type ListenAddress } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
+import { whileLocked } from '../core/filelock.js'
 import { listenFailed } from '../core/listening.js'
 import type { Key } from '../core/settings.js'
 
 /** How many connections may wait on an inherited socket during a restart. The system may allow fewer. */
 const BACKLOG = 4096
 
+/** What comes over a Unix socket is of this machine. */
+const LOCAL = '127.0.0.1'
+
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */
 export class Listener {
   readonly #servers: Server[] = []
   #current: HttpServer | undefined
 
-  /**
-   * `localhost` has several addresses. The port has to be free at the first one only. The setting is the one that names
-   * the address.
-   */
+  /** Listens at this address. The setting is the one that names it. The mode is that of a Unix socket, such as 0o660. */
   static async open(
-    { host, port }: { host: string; port: number },
+    at: ListenAddress,
     to: HttpServer,
-    setting: Key = 'listen',
+    { setting = 'listen', mode = 0o600 }: { setting?: Key; mode?: number | undefined } = {},
   ): Promise<Listener> {
     const listener = new Listener()
     listener.leadTo(to)
-    await listener.#listen(host, port).catch((error: unknown) => {
-      throw listenFailed(error, { host, port, setting })
+    await ('socket' in at ? listener.#openSocket(at.socket, mode) : listener.#openPort(at)).catch((error: unknown) => {
+      throw listenFailed(error, at, setting)
     })
-    if (host === 'localhost')
-      for (const { address } of await lookup(host, { all: true }).catch(() => []))
-        if (address !== listener.addresses()[0]?.address)
-          await listener.#listen(address, listener.port).catch(() => undefined)
     return listener
   }
 
@@ -44,19 +43,16 @@ export class Listener {
         () => true,
         () => false,
       )
-      if (isOpen && listener.#servers.at(-1)?.address() instanceof Object) continue
+      if (isOpen) continue
       listener.close()
-      throw new AppError('CONFIG_INVALID', `The socket that serve inherits as descriptor ${fd} cannot be listened on: it must be one of TCP (ListenStream=HOST:PORT in systemd).`) // prettier-ignore
+      throw new AppError('CONFIG_INVALID', `The socket that serve inherits as descriptor ${fd} cannot be listened on: it must be one of TCP, or a Unix socket (ListenStream= in systemd).`) // prettier-ignore
     }
     return listener
   }
 
-  get port(): number {
-    return this.addresses()[0]?.port ?? 0
-  }
-
-  addresses(): AddressInfo[] {
-    return this.#servers.map((server) => server.address() as AddressInfo) // an object, as they listen on a port
+  /** Where it listens: for each port that the system chose, that port. */
+  addresses(): ListenAddress[] {
+    return this.#servers.map((server) => boundAddress(server.address()))
   }
 
   /** New connections go to this server from now on. It does not listen itself. */
@@ -74,17 +70,56 @@ export class Listener {
     for (const server of this.#servers) server.close()
   }
 
-  #listen(host: string, port: number): Promise<void> {
-    return this.#open({ host, port })
+  /** `localhost` has several addresses. The port has to be free at the first one only. */
+  async #openPort({ host, port }: { host: string; port: number }): Promise<void> {
+    await this.#open({ host, port })
+    const [first] = this.addresses()
+    if (host !== 'localhost' || !first || 'socket' in first) return
+    for (const { address } of await lookup(host, { all: true }).catch(() => []))
+      if (address !== first.host) await this.#open({ host: address, port: first.port }).catch(() => undefined)
+  }
+
+  /** Listens on a Unix socket. Of a worker, the socket may be there already, as another worker's. */
+  async #openSocket(socket: string, mode: number): Promise<void> {
+    await removeLeft(socket)
+    await this.#open({ path: socket })
+    chmodSync(socket, mode)
   }
 
   async #open(at: ListenOptions | { fd: number; backlog: number }): Promise<void> {
     // As node:http makes its own
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) =>
-      this.#current?.emit('connection', socket),
-    )
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
+      if (isUnix) Object.defineProperty(socket, 'remoteAddress', { value: LOCAL })
+      this.#current?.emit('connection', socket)
+    })
     server.listen(at)
     await once(server, 'listening') // rejects on an error
+    const isUnix = 'socket' in boundAddress(server.address())
     this.#servers.push(server)
   }
+}
+
+/** Removes a Unix socket that a killed server has left. Leaves one on which a server listens, and other files. */
+async function removeLeft(socket: string): Promise<void> {
+  const found = markOf(socket)
+  if (found === undefined || !(await isLeft(socket))) return
+  // Of two that start at once, the second must not remove the socket that the first has made by then
+  whileLocked(socket, () => markOf(socket) === found && rmSync(socket, { force: true }))
+}
+
+/** Tells a Unix socket from a later one of the same name; undefined where there is none. */
+function markOf(file: string): string | undefined {
+  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false })
+  return stats?.isSocket() ? `${stats.ino}-${stats.ctimeNs}` : undefined
+}
+
+/** Whether the server of this Unix socket has ended. */
+async function isLeft(file: string): Promise<boolean> {
+  const connection = connect(file)
+  const code = await once(connection, 'connect').then(
+    () => undefined,
+    (error: unknown) => (error as { code?: string }).code,
+  )
+  connection.destroy()
+  return code === 'ECONNREFUSED'
 }

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import Fastify, { LogController, type FastifyInstance, type FastifyReply } from 'fastify'
+import { boundAddress, type ListenAddress } from '../core/addresses.js'
 import { Repeats } from '../core/repeats.js'
 import { API_ROOT, REQUEST_ID } from '../core/wire.js'
 import type { AnyOperation } from '../service/lib/operation.js'
@@ -46,7 +46,7 @@ export interface ServerOptions {
   /** The setting `cors.origins`. */
   corsOrigins?: string | undefined
   /** Where it is reached, if it does not listen itself. */
-  addresses?: (server: FastifyInstance) => (AddressInfo | string)[]
+  addresses?: (server: FastifyInstance) => ListenAddress[]
   limits?: Partial<Limits>
   /** Absent: an address may send any number of requests. */
   requests?: RequestLimit | undefined
@@ -69,7 +69,7 @@ export async function buildServer(
     requests,
     traffic = new Traffic(),
     verifyHit,
-    addresses = (own) => own.addresses(),
+    addresses = (own) => own.addresses().map(boundAddress),
   }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
@@ -150,8 +150,7 @@ export async function buildServer(
   server.addHook('preClose', async () => {
     batch.flush() // else connections with a pending response would stay open, and their next request would be rejected
   })
-  const listensOnLoopback = () =>
-    addresses(server).every((bound) => typeof bound === 'string' || isLoopback(bound.address))
+  const listensOnLoopback = () => addresses(server).every((bound) => 'socket' in bound || isLoopback(bound.host))
   const origins = new Origins({ setting: corsOrigins, siteUrl: site.siteUrl, listensOnLoopback })
   await server.register(async (surface) => api(surface, { operations, site, responses, origins }), { prefix: API_ROOT })
   const onMissing = (handler: MissingHandler) => void (missing = handler)

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { urlOf } from '../core/addresses.js'
+import { shownAddress } from '../core/addresses.js'
 import { Listener } from '../http/listener.js'
 
 /** Prometheus' text format. */
@@ -55,10 +55,11 @@ export async function openEndpoint({ host, port, token, read, failed }: Options)
     )
   }
   const server = createServer({ headersTimeout: ARRIVAL_MS, requestTimeout: ARRIVAL_MS }, handle)
-  const listener = await Listener.open({ host, port }, server, 'metrics.listen')
+  const listener = await Listener.open({ host, port }, server, { setting: 'metrics.listen' })
   listener.limit(MAX_CONNECTIONS)
+  const [bound = { host, port }] = listener.addresses()
   return {
-    url: `${urlOf(host, listener.port)}/metrics`,
+    url: `http://${shownAddress({ ...bound, host })}/metrics`,
     close() {
       listener.close()
       server.closeAllConnections()

@@ -77,7 +77,11 @@ every = "1d"
   })
 
   it.each([
-    ['config set listen nowhere', 2, 'listen must be HOST:PORT or PORT; "nowhere" is not. Nothing was changed.'],
+    [
+      'config set listen nowhere',
+      2,
+      'listen must be HOST:PORT, PORT or unix:PATH; "nowhere" is not. Nothing was changed.',
+    ],
     ['config set lissten 1', 2, 'There is no setting "lissten". Did you mean "listen"?'],
     ['config get lissten', 2, 'There is no setting "lissten".'],
     [

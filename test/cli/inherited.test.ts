@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { get } from 'node:http'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -133,14 +133,26 @@ describe('feedbackctl serve with a socket that it inherits', () => {
     [{ KIND: 'none' }, 'Descriptor 3 is not a socket'],
     [{ KIND: 'file' }, 'Descriptor 3 is not a socket'],
     [{ KIND: 'udp' }, 'as descriptor 3 cannot be listened on: it must be one of TCP'],
-    [{ KIND: 'unix' }, 'as descriptor 3 cannot be listened on: it must be one of TCP'],
   ])('refuses to start with %j', async (env, message) => {
     const { manager } = await managed('serve', env)
     expect(await manager.ended).toMatchObject({ code: 78, stderr: expect.stringContaining(message) })
   })
 
+  it.each(['serve', 'serve --workers 2'])('listens on a Unix socket too, and leaves it: %s', async (args) => {
+    const { machine, manager, pids } = await managed(args, { KIND: 'unix' })
+    const socketPath = path.join(machine.folder, 'socket')
+    await manager.says(/"inherited":true.*listening on unix:inherited/)
+    const status = await new Promise((resolve) => {
+      get({ socketPath, path: '/api/v1/boards', agent: false }, ({ statusCode }) => resolve(statusCode))
+    })
+    expect(status).toBe(200)
+    process.kill(pids().at(-1) ?? 0, 'SIGTERM')
+    expect(await manager.ended).toMatchObject({ code: 0 })
+    expect(statSync(socketPath).isSocket()).toBe(true)
+  })
+
   it('refuses a socket of a wrong kind with workers too', async () => {
-    const { manager } = await managed('serve --workers 2', { KIND: 'unix' })
+    const { manager } = await managed('serve --workers 2', { KIND: 'udp' })
     expect(await manager.ended).toMatchObject({ code: 78, stderr: expect.stringContaining('it must be one of TCP') })
   })
 

@@ -104,6 +104,8 @@ it.each([
   ['listen = "0.0.0.0:80"', 'ListenStream=0.0.0.0:80\n'],
   ['listen = "[2001:db8::1]:443"', 'ListenStream=[2001:db8::1]:443\n'],
   ['listen = 9000', 'ListenStream=127.0.0.1:9000\n'],
+  ['listen = "unix:/run/100% mine.sock"', 'ListenStream=/run/100%% mine.sock\nSocketMode=0660\n'],
+  ['listen = "unix:/run/a"\nsocket.mode = "666"', 'ListenStream=/run/a\nSocketMode=0666\n'],
   ['listen = "localhost:9000"', 'ListenStream=127.0.0.1:9000\n'],
 ])('the socket of a service listens where the settings say: %s', async (settings, line) => {
   const { run, config } = await withSystemd()

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { App } from '../../../app/open.js'
+import { parseListen, shownAddress } from '../../../core/addresses.js'
 import type { Config } from '../../../config.js'
 import { AppError } from '../../../core/errors.js'
 import { isLoopback } from '../../../service/lib/clients.js'
@@ -74,11 +75,9 @@ export async function warnAbout(
     log.warn(
       `this site has no owner yet: ${by}${token}, or run "${command}" on this machine${inside ? `, or start it with ${VARIABLES}` : ''}`,
     )
-    const listen = listenAddress(config)
-    const host = at === undefined ? listen.host : new URL(at).hostname.replaceAll(/[[\]]/g, '')
-    const place = at === undefined ? `${listen.host}:${listen.port}` : new URL(at).host
+    const place = at === undefined ? shownAddress(listenAddress(config)) : at.replace('http://', '')
     const isUnknown = isInherited && at === undefined
-    if (token === '' && (isUnknown || (host !== 'localhost' && !isLoopback(host))))
+    if (token === '' && (isUnknown || isReachedByOthers(place)))
       log.warn(
         `DANGER: anyone who reaches ${isUnknown ? 'the inherited socket' : place} first can become the owner of this site. Run "${command}" now, or set setup.token, or listen on 127.0.0.1 until then`,
       )
@@ -86,4 +85,11 @@ export async function warnAbout(
   if (!app.base.mail) log.warn('mail is not configured: set mail.url (feedbackctl help mail-url)')
   const file = exposedSecret(config)
   if (file !== undefined) log.warn(`everybody on this machine can read the secret: run "chmod 600 ${file}"`)
+}
+
+/** Whether other machines reach the server at this address, which is as `listen` takes it. */
+function isReachedByOthers(address: string): boolean {
+  if (address.startsWith('unix:')) return false
+  const { host = '' } = parseListen(address) ?? {}
+  return host !== 'localhost' && !isLoopback(host)
 }

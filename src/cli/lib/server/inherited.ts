@@ -43,13 +43,18 @@ export function warnOfSockets(
   { config, log, at }: { config: Config; log: Logger; at: string },
 ): void {
   const listen = config.get('listen') ?? ''
+  const isSame = at === listen || isSamePort(at, listen)
+  if (sockets.length === 0 || isSame) return
+  log.warn(`listen is ${listen}, but the inherited socket is at ${at}. Run "feedbackctl service install" to update the unit of the socket`) // prettier-ignore
+}
+
+/** Whether a server at this URL has the port of `listen`. */
+function isSamePort(at: string, listen: string): boolean {
   const named = parseListen(listen)
   const isLocal = (host: string) => host === 'localhost' || isLoopback(host)
   const { hostname, port } = new URL(at)
   const host = hostname.replaceAll(/[[\]]/g, '')
-  const isSame = named?.port === Number(port) && (named.host === host || (isLocal(named.host) && isLocal(host)))
-  if (sockets.length === 0 || isSame) return
-  log.warn(`listen is ${listen}, but the inherited socket is at ${at}. Run "feedbackctl service install" to update the unit of the socket`) // prettier-ignore
+  return named?.port === Number(port) && (named.host === host || (isLocal(named.host) && isLocal(host)))
 }
 
 const descriptors = (count: number): number[] => Array.from({ length: count }, (_, index) => FIRST + index)
