@@ -44,6 +44,10 @@ export interface OwnPostgres {
   stop(signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>
   /** Suspends all its processes, and returns what makes them go on. */
   freeze(): () => void
+  /** Starts a second server that follows this one, and returns its URL. Each commit then waits for it. */
+  startStandby(): Promise<string>
+  /** Lets the second server take writes. */
+  promoteStandby(): Promise<void>
   /** Stops it for good, and removes its data. */
   remove(): Promise<void>
 }
@@ -60,14 +64,17 @@ export async function ownPostgres({ port }: { port?: number } = {}): Promise<Own
     if (done) throw new Error('PostgreSQL did not start')
     return value
   }
-  const tell = async (command: string) => {
+  const ask = async (command: string) => {
     server.stdin.write(`${command}\n`)
-    await line()
+    return line()
   }
+  const tell = async (command: string) => void (await ask(command))
   return {
     url: await line(),
     start: () => tell('start'),
     stop: (signal = 'SIGINT') => tell(signal),
+    startStandby: () => ask('standby'),
+    promoteStandby: () => tell('promote'),
     freeze() {
       const [postmaster] = childrenOf(server.pid ?? 0)
       if (postmaster === undefined) throw new Error('PostgreSQL does not run')
