@@ -80,6 +80,7 @@ export function register(group: Command, cli: Cli): void {
         'posts list --sort votes --board ideas',
         'posts list --sort trending --roadmap planned,in-progress',
         'posts list --roadmap none --since 7d',
+        'posts list --spam --since 7d',
         'posts list --query "dark mode"',
         'posts list --voted --as eve@example.org',
         'posts list --following --as eve@example.org',

@@ -174,6 +174,7 @@ const FILTER: Record<keyof StoredFilter, (value: unknown) => boolean> = {
   since: isText,
   until: isText,
   waiting: Number.isSafeInteger,
+  spam: isTrue,
   mine: isTrue,
   voted: isTrue,
   following: isTrue,

@@ -17,6 +17,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   author: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   hidden: () => [true, false],
   spam: () => [false],
+  onlySpam: () => [true],
   since: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   until: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   words: () => [['dark'], ['text']],

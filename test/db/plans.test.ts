@@ -257,6 +257,32 @@ describe.each(engines)('plans on %s', (engine) => {
     expect([...new Set(found)]).toEqual([])
   })
 
+  it('lists of posts hidden as spam begin with the index that has only these, with any order', async () => {
+    const { site, post } = await filled(engine)
+    await site.db.updateTable('posts').set({ is_spam: 1, display: 0 }).where('postId', '=', post.postId).execute()
+    const found: string[] = []
+    const pages = [{}, { page: 2, limit: 2 }, { after: post.postId, limit: 2 }]
+    const explain = engine === 'sqlite' ? 'explain query plan' : 'explain'
+    let led = 0
+    for (const filter of [{}, { boardId: ['ideas', 'none'] }])
+      for (const sort of SORTS)
+        for (const page of pages) {
+          const list = () => site.call(posts.list, { ...filter, sort, spam: true, ...page })
+          for (const query of await statementsOf(site, list)) {
+            found.push(...(await faults(site, query)))
+            if (!query.sql.includes('from posts where posts.is_spam = 1')) continue
+            led++
+            const { rows } = await site.db.executeQuery({ ...query, sql: `${explain} ${query.sql}` })
+            if (!JSON.stringify(rows).includes('posts_spam')) found.push(`not by the index of spam: ${query.sql}`)
+          }
+        }
+    for (const page of pages.slice(0, 2))
+      for (const query of await statementsOf(site, () => site.call(posts.list, { query: 'post', spam: true, ...page })))
+        found.push(...(await faults(site, query)))
+    expect(led).toBeGreaterThan(20)
+    expect([...new Set(found)]).toEqual([])
+  })
+
   it('counts of posts by board and roadmap are read from counts that are kept, or of a limited number of posts', async () => {
     const { site, post } = await filled(engine)
     const guest: Actor = { ...visitor(new AppError('INVALID_AUTH_HEADER', '')), userId: post.userId, refusal: null }
@@ -268,6 +294,8 @@ describe.each(engines)('plans on %s', (engine) => {
       { authorId: post.userId ?? '' },
       { since: '2026-01-01', boardId: ['ideas', 'bugs'] },
       { voted: true, roadmapIds: ['soon'] },
+      { spam: true },
+      { spam: true, roadmapIds: ['soon'] },
       { query: 'post', boardId: ['ideas'] },
     ]
     const found: string[] = []

@@ -52,6 +52,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0065_placeholders': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
   '0069_word_forms': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
   '0070_search_refill': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
+  '0073_spam_index': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
 }
 
 /** What triggers compute, and nothing recounts. */

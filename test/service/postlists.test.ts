@@ -180,6 +180,35 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     expect(text.trim().split('\n')).toHaveLength(5)
   })
 
+  it('by spam has what the team hid as spam, in every order, for those who see it', async () => {
+    const { site, authors, reader } = await filled(engine)
+    for (const id of ['2', '3', '6', '9', '24']) await site.call(decide, { id, decision: 'spam' })
+    await site.db.updateTable('posts').set({ is_spam: 2, display: 0 }).where('number', '=', 12).execute() // held, not spam
+    const found = async (given: object, token = reader) => (await site.http('POST /posts/get', { token, body: { spam: true, limit: 100, ...given } })).body // prettier-ignore
+    for (const sort of SORTS) {
+      const whole = await found({ sort })
+      expect([sort, ids(whole.posts), whole.total_count]).toEqual([sort, ids(whole.posts), 5])
+      expect(whole.posts.every(({ is_spam: isSpam }: { is_spam?: boolean }) => isSpam)).toBe(true)
+      expect(await walk(site, { spam: true, sort }, reader)).toEqual(whole.posts)
+    }
+    const numbers = async (given: object) => (await found(given)).posts.map(({ number }: { number: number }) => number)
+    expect(await numbers({ sort: 'oldest' })).toEqual([2, 3, 6, 9, 24])
+    expect(await numbers({ boardId: ['bugs'] })).toEqual([2])
+    expect(await numbers({ query: 'export' })).toEqual([24, 9, 6, 3])
+    expect(await numbers({ query: 'export', roadmapIds: ['later'] })).toEqual([24, 6])
+    expect(await numbers({ authorId: authors[0]!.userId, since: '2026-03-03T10:04:00Z' })).toEqual([9])
+    expect((await found({}, authors[1]!.token)).total_count).toBe(0)
+    const { body: facets } = await site.http('GET /posts/facets?spam=true', { token: reader })
+    expect(facets.boards.counts.map(({ posts: count }: { posts: number }) => count).reduce((a: number, b: number) => a + b)).toBe(5) // prettier-ignore
+    await site.call(decide, { id: '2', decision: 'keep' })
+    expect((await found({})).total_count).toBe(4)
+    expect((await found({ spam: false })).total_count).toBe(24)
+    const { text } = await site.http('GET /export/posts?spam=true&format=jsonl', { token: reader })
+    expect(text.trim().split('\n')).toHaveLength(4)
+    const { text: some } = await site.http('GET /posts/search/export?spam=true', { token: reader })
+    expect(JSON.parse(some).posts).toHaveLength(4)
+  })
+
   it('by votes needs an account, and shows nobody the votes of another', async () => {
     const { site, authors, reader } = await filled(engine)
     for (const request of ['POST /posts/get', 'GET /posts/search/dark?voted=true', 'GET /export/posts?voted=true']) {

@@ -55,6 +55,15 @@ describe.each(engines)('saved views on %s', (engine) => {
     expect((await save(site, other.token, { name: 'Late too', waiting: 3 })).body.code).toBe('NOT_ENOUGH_PERMISSION')
   })
 
+  it('keep that only spam is shown, and have nothing for those who see none', async () => {
+    const { site, team, other } = await filled(engine)
+    await site.db.updateTable('posts').set({ is_spam: 1, display: 0 }).where('title', 'like', '%1').execute()
+    const { body } = await save(site, team.token, { name: 'Spam', shared: true, spam: true, sort: 'oldest' })
+    expect(body.view.filter).toEqual({ spam: true, sort: 'oldest' })
+    const spam = async (token: string) => titles(await listed(site, token, { view: 'spam' }))
+    expect([(await spam(team.token)).length, await spam(other.token)]).toEqual([expect.toSatisfy((count) => count > 0), []]) // prettier-ignore
+  })
+
   it('keep how long ago as it is given: it is counted anew each hour', async () => {
     const { site, team } = await filled(engine)
     const { body } = await save(site, team.token, { name: 'Recent', since: '1d', sort: 'oldest' })

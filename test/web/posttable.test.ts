@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as users from '../../src/service/users.js'
@@ -62,6 +63,12 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     expect([rowsOf(none), none.includes('No posts match this filter')]).toEqual([[], true])
     const { status: wrong, text: unknown } = await get(site, `${HOME}?board=nowhere`, team.token)
     expect([wrong, unknown.includes('role="alert"')]).toEqual([200, true])
+    const spam = await get(site, `${HOME}?spam=true`, team.token)
+    expect([spam.status, rowsOf(spam.text), spam.text.includes(`name="spam" value="true" checked`)]).toEqual([200, [], true]) // prettier-ignore
+    await site.call(moderation.decide, { id: '4', decision: 'spam' })
+    const hidden = await get(site, `${HOME}?spam=true`, team.token)
+    expect([rowsOf(hidden.text), hidden.text.includes(`aria-label="Remove the filter Hidden as spam"`)]).toEqual([['Post 4'], true]) // prettier-ignore
+    expect(hidden.text).toContain('/export/posts?spam=true')
     const file = await get(site, '/export/posts?board=ideas&board=bugs&roadmap=none', team.token)
     expect(file.text.trim().split('\n')).toHaveLength(5)
   })

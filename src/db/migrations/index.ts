@@ -65,6 +65,7 @@ import { up as profiles } from './0064_profiles.js'
 import { up as placeholders } from './0065_placeholders.js'
 import { up as wordForms } from './0069_word_forms.js'
 import { up as searchRefill } from './0070_search_refill.js'
+import { up as spamIndex } from './0073_spam_index.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -137,4 +138,5 @@ export const migrations: Record<string, Migration> = {
   '0065_placeholders': { up: placeholders },
   '0069_word_forms': { up: wordForms },
   '0070_search_refill': { up: searchRefill },
+  '0073_spam_index': { up: spamIndex },
 }

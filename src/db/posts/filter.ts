@@ -5,6 +5,7 @@ import type { Period, Sorting } from '../paging.js'
 import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
 import { followedPosts } from './followed.js'
+import { spamPosts } from './spam.js'
 import { hasNoTag, withAllTags, withAnyTag } from './tagged.js'
 import type { ChangedBy } from './order.js'
 
@@ -19,6 +20,8 @@ export interface PostFilter extends Period {
   hidden: boolean
   /** False leaves out what is hidden as spam or held. */
   spam?: false | undefined
+  /** Only what is hidden as spam. */
+  onlySpam?: true | undefined
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
   /** The numbers of posts that were looked at already; an empty list matches no post. */
@@ -114,6 +117,7 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     changedBy: [],
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
+  onlySpam: { index: spamPosts, changedBy: [], values: (only) => only && [1] },
   voter: { index: voteIndex, changedBy: ['votes'], values: one },
   showsVoters: {
     passes: ([shown]) =>

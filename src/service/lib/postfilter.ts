@@ -71,6 +71,11 @@ export const filterFields = {
         'Only posts without a roadmap that were written at least so many days before this hour, and are not hidden as spam; needs roadmap:read',
     }),
   ),
+  spam: Type.Optional(
+    Type.Boolean({
+      description: `Only posts that the team hid as spam, which those with board:read see; of these only the newest ${MOST_FOUND} count`,
+    }),
+  ),
   mine: Type.Optional(Type.Boolean({ description: 'Only your own posts; needs an account' })),
   voted: Type.Optional(
     Type.Boolean({
@@ -134,6 +139,7 @@ export async function filterFrom(
     since,
     until,
     waiting,
+    spam = false,
     mine = false,
     voted = false,
     following = false,
@@ -167,6 +173,7 @@ export async function filterFrom(
     hidden: can(ctx.actor, 'board:read'),
     words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
     ...(waiting !== undefined && { spam: false as const }),
+    ...(spam && { onlySpam: true as const }),
     ...waitingIn(
       periodBefore(() => currentHour(ctx), { since, until }),
       waiting,

@@ -83,7 +83,7 @@ export async function viewGiven(ctx: CachedContext, given: string): Promise<Name
 /** What a filter is stored as. Throws a VALIDATION_ERROR where a list of posts would. */
 export async function storedFrom(
   ctx: Context,
-  { sort, query = '', statusKind, waiting, mine, voted, following, ...given }: ViewInput,
+  { sort, query = '', statusKind, waiting, spam, mine, voted, following, ...given }: ViewInput,
 ): Promise<StoredFilter> {
   if (waiting !== undefined) assertMayWait(ctx.actor)
   const filter = await filterFrom(ctx, given, wordsGiven(query))
@@ -98,6 +98,7 @@ export async function storedFrom(
     ...(filter.author !== undefined && { author: filter.author }),
     ...storedTimes(given, filter),
     ...(waiting !== undefined && { waiting }),
+    ...(spam && { spam }),
     ...(mine && { mine }),
     ...(voted && { voted }),
     ...(following && { following }),

@@ -83,6 +83,12 @@ export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
             <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
           </label>
         ) : null}
+        {view.can('board:read') ? (
+          <label class="check">
+            <input type="checkbox" name="spam" value="true" checked={filter.spam ?? false} />
+            <span>{t('inbox.mark.spam')}</span>
+          </label>
+        ) : null}
         <label class="check">
           <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
           <span>{t('filter.own')}</span>
@@ -186,6 +192,7 @@ export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps)
     ...(filter.waiting
       ? [{ text: t('posts.waitingFor', { count: filter.waiting }), to: without({ waiting: 0 }) }]
       : []),
+    ...(filter.spam ? [{ text: t('inbox.mark.spam'), to: without({ spam: false }) }] : []),
     ...(filter.mine ? [{ text: t('filter.own'), to: without({ mine: false }) }] : []),
     ...(filter.voted ? [{ text: t('posts.voted'), to: without({ voted: false }) }] : []),
     ...(filter.following ? [{ text: t('filter.following'), to: without({ following: false }) }] : []),
