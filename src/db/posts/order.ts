@@ -46,6 +46,9 @@ export const ORDERS: Readonly<Record<Sort, Order>> = {
 
 export const isByTime = (sort: Sort): boolean => STEADY.some((each) => each === sort)
 
+/** The columns that an order is by, with the id. */
+export const orderedBy = (sort: Sort): RawBuilder<unknown> => sql.join(ORDERS[sort].by.map((name) => sql.ref(name)))
+
 const columns = (names: readonly (keyof Cursor)[], table: string) => names.map((name) => sql.ref(`${table}.${name}`))
 
 /** `first` are columns that are null in all rows. */

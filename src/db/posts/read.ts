@@ -15,7 +15,7 @@ import {
   type Conditions,
   type PostFilter,
 } from './filter.js'
-import { CURSOR, cursorOf, isAfter, isByTime, orderBy, ORDERS, type Cursor, type Sort } from './order.js'
+import { CURSOR, cursorOf, isAfter, isByTime, orderBy, orderedBy, ORDERS, type Cursor, type Sort } from './order.js'
 import { LISTED, withLongTexts, type ListedRow } from './longtexts.js'
 import { authorsOf, BESIDE, idsOf, OTHERS, type PostView } from './row.js'
 
@@ -97,14 +97,23 @@ function pageOfRanges(
 ): RawBuilder<PostRow> {
   const order = orderBy(sort)
   const beyond = after ? sql` and ${isAfter(sort, after)}` : sql``
-  const ranges = rangesOf(conditions).map(
+  const found = rangesOf(conditions)
+  const isOne = found.length === 1 && bound === undefined
+  const columns = isOne ? sql`*` : orderedBy(sort)
+  const ranges = found.map(
     ({ where, nulls }) =>
-      sql<PostRow>`select * from posts where ${where}${beyond} order by ${orderBy(sort, 'posts', nulls)}`,
+      sql<PostRow>`select ${columns} from posts where ${where}${beyond} order by ${orderBy(sort, 'posts', nulls)}`,
   )
-  const [only, ...others] = ranges
-  if (only && others.length === 0 && bound === undefined) return sql`${only} limit ${limit} offset ${offset}`
-  return sql`${merged(ranges, order, bound === undefined ? sql`${most}` : sql.lit(bound))} limit ${limit} offset ${offset}`
+  const [only] = ranges
+  if (only && isOne) return sql`${only} limit ${limit} offset ${offset}`
+  return wholeRows(
+    sql`${merged(ranges, order, bound === undefined ? sql`${most}` : sql.lit(bound))} limit ${limit} offset ${offset}`,
+  )
 }
+
+/** The rows of a page of which the ids are known. To find the page, an index was enough, or a part of each row. */
+const wholeRows = (page: RawBuilder<unknown>) =>
+  sql<PostRow>`select posts.* from (${page}) as page cross join posts where posts."postId" = page."postId"`
 
 /** Rows of several ranges in one order, of each so many. */
 const merged = (ranges: readonly RawBuilder<PostRow>[], order: RawBuilder<unknown>, most: RawBuilder<unknown>) =>
@@ -153,7 +162,9 @@ export function newestOf(conditions: Conditions, most: number, columns = sql`*`)
 /** Sorts the newest posts of a period, and returns one page. */
 function pageOfNewest(conditions: Conditions, sort: Sort, { limit, offset, after }: Slice): RawBuilder<PostRow> {
   const beyond = after ? sql`where ${isAfter(sort, after)}` : sql``
-  return sql`select * from (${newestOf(conditions, MOST_FOUND)}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`
+  return wholeRows(
+    sql`select * from (${newestOf(conditions, MOST_FOUND, orderedBy(sort))}) as posts ${beyond} order by ${orderBy(sort)} limit ${limit} offset ${offset}`,
+  )
 }
 
 /** Posts that an index of another table leads to, as the end of a statement. A cross join makes SQLite begin there. */
