@@ -9,6 +9,7 @@ import { isMet, type Bench, type Case, type Row } from './cases.js'
 import { backups } from './cases/backups.js'
 import { boards } from './cases/boards.js'
 import { cold } from './cases/cold.js'
+import { dashboard } from './cases/dashboard.js'
 import { memory } from './cases/memory.js'
 import { mix } from './cases/mix.js'
 import { notifications } from './cases/notifications.js'
@@ -48,6 +49,7 @@ const all: Case[] = [
   ...limits(),
   ...backups(),
   ...notifications(),
+  ...dashboard(),
   ...similar(),
   starts(),
 ]
