@@ -36,6 +36,14 @@ export const columns: Column<Board>[] = [
   },
   { head: 'VOTERS', text: (board) => (board.view_voters ? 'shown' : 'hidden') },
   { head: 'ID', field: 'boardId', text: (board) => board.boardId },
+  {
+    head: 'MARKS',
+    text: ({ archived, posting }) =>
+      [archived && 'archived', posting === 'team' && 'team posts'].filter(Boolean).join(', '),
+    drop: 0,
+    ifAny: true,
+  },
+  { head: 'DESCRIPTION', field: 'description', text: ({ description = '' }) => description, ifAny: true },
 ]
 
 const table = { columns, id: (board: Board) => board.url }
@@ -107,7 +115,11 @@ export function register(group: Command, cli: Cli): void {
   })
   add(boards.update, {
     usage: 'update <boardId:board...>',
-    examples: ['boards update ideas --name "Bright ideas"', 'boards update ideas --url bright-ideas --no-private'],
+    examples: [
+      'boards update ideas --name "Bright ideas"',
+      'boards update ideas --url bright-ideas --no-private',
+      'boards update ideas --archived',
+    ],
     output: one,
     input: { hidden: ['partial', 'ifVersion'], defaults: { partial: true }, switches },
     requiresChange: true,

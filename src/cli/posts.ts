@@ -203,6 +203,7 @@ export function register(group: Command, cli: Cli): void {
         'posts update 12 --roadmap complete --message "It is there." --dry-run',
         'posts update 12 --roadmap planned --no-tell',
         'posts update 12 --title "Dark theme"',
+        'posts update 12 --pinned --locked comments',
         'posts update 12',
         'posts list -q --board ideas | feedbackctl posts update - --roadmap planned',
       ],

@@ -40,7 +40,22 @@ export const SETTINGS: Fields = {
 
 /** The lists of a workspace, and the field by which an entry is the same as one on the site. */
 export const LISTS = {
-  boards: { key: 'url', fields: { url: 'text', name: 'text', color: 'text', display: 'flag', view_voters: 'flag' } },
+  boards: {
+    key: 'url',
+    fields: {
+      url: 'text',
+      name: 'text',
+      color: 'text',
+      display: 'flag',
+      view_voters: 'flag',
+      description: 'text',
+      template: 'text',
+      posting: 'text',
+      sort: 'text',
+      archived: 'flag',
+      hides_votes: 'flag',
+    },
+  },
   roadmaps: { key: 'url', fields: { url: 'text', name: 'text', color: 'text', display: 'flag', kind: 'text' } },
   tags: { key: 'url', fields: { url: 'text', name: 'text', color: 'text', display: 'flag' } },
   roles: { key: 'name', fields: { name: 'text', description: 'text', require_totp: 'flag', permissions: 'texts' } },

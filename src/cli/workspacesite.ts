@@ -27,6 +27,16 @@ export interface Site {
   blockedDomains: readonly string[]
 }
 
+/** What the list of boards leaves out where it is as usual. */
+const RULES = {
+  description: '',
+  template: '',
+  posting: 'everyone',
+  sort: 'trending',
+  archived: false,
+  hides_votes: false,
+}
+
 const BOTH = ['public', 'private']
 
 /** What a workspace file can say, as it is on the site. */
@@ -51,7 +61,7 @@ export async function siteNow(call: Call): Promise<Site> {
   return {
     settings: fieldsOf(SETTINGS, row),
     lists: {
-      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', each), posts: async (own: Call) => Number((await own(boards.show, { url: each.url })).board.post_count), people: (own: Call) => followersOf(own, each.url) })), // prettier-ignore
+      boards: found.boards.map((each) => ({ id: each.boardId, entry: picked('boards', { ...RULES, ...each }), posts: async (own: Call) => Number((await own(boards.show, { url: each.url })).board.post_count), people: (own: Call) => followersOf(own, each.url) })), // prettier-ignore
       roadmaps: found.roadmaps.map((each) => ({ id: each.id, entry: picked('roadmaps', each), posts: (own: Call) => postsOn(own, each.id), people: none })), // prettier-ignore
       tags: found.tags.map((each) => ({ id: each.tagId, entry: picked('tags', each), posts: async (own: Call) => (await own(tags.show, { url: each.tagId })).tag.post_count, people: none })), // prettier-ignore
       roles: ofRoles,

@@ -83,6 +83,8 @@ const CODES = {
   EVENT_NOT_FOUND: { status: 404 },
   COMMENT_CANNOT_ANSWER: { status: 409 },
   POST_MERGED: { status: 409 },
+  POST_LOCKED: { status: 409 },
+  BOARD_ARCHIVED: { status: 409 },
   POST_NOT_MERGED: { status: 409 },
   MERGE_REFUSED: { status: 409 },
   UNDO_REFUSED: { status: 409 },

@@ -8,6 +8,8 @@ export const LENGTHS = {
   name: 100,
   /** Of a board, a roadmap or a tag. */
   placeName: 50,
+  boardDescription: 500,
+  boardTemplate: 5000,
   viewName: 50,
   roleName: 30,
   purpose: 50,

@@ -1,3 +1,4 @@
+import { BOARD_SORTS, LOCKS, POSTING } from '../core/boardrules.js'
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { IMPORTED_KINDS } from '../core/importedkinds.js'
@@ -28,6 +29,17 @@ const notification: Kind = {
   is: 'a kind of notification',
   fits: (value) => KINDS_OF_NEWS.some((kind) => kind === value),
 }
+const posting: Kind = {
+  is: 'everyone or team',
+  isRequired: true,
+  fits: (value) => POSTING.some((each) => each === value),
+}
+const sort: Kind = {
+  is: 'an order of posts',
+  isRequired: true,
+  fits: (value) => BOARD_SORTS.some((each) => each === value),
+}
+const locked: Kind = { is: 'what is locked', isRequired: true, fits: (value) => LOCKS.some((each) => each === value) }
 const status: Kind = {
   is: 'open, planned, active, done or declined',
   isRequired: true,
@@ -88,7 +100,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   api_key_uses: { keyId: free, usedAt: time },
   api_keys: { keyId: free, keyHash: free, userId: free, name: free, permissions: list, createdAt: time, expiresAt: time },
   board_follows: { boardId: free, userId: free, createdAt: time },
-  boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, createdAt: time, updatedAt: time },
+  boards: { boardId: free, name: free, nameFolded: free, url: free, color: free, display: flag, view_voters: flag, post_count: free, description: free, template: free, posting, sort, archived: flag, hides_votes: flag, createdAt: time, updatedAt: time },
   comments: { id: free, post_id: free, parent_id: free, author_id: free, body: free, is_internal: flag, is_edited: flag, is_spam: hidden, official, roadmap_id: free, from_post_id: free, created_at: time, updated_at: time },
   counters: { name: free, value: free },
   deliveries: { deliveryId: free, kind: delivery, recipient: free, subject: free, text: free, html: free, priority: key, headers, createdAt: time, dueAt: time, attempts: free, leasedUntil: time, lease: free, lastError: free, sentAt: time, cancelledAt: time },
@@ -117,7 +129,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   post_counts: { board: free, roadmap: free, display, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
   post_tags: { postId: free, tagId: free, createdAt: time },
-  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time, importedVotes: key },
+  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time, importedVotes: key, pinned: flag, locked },
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
   reviews: { reviewId: free, postId: free, commentId: free, decidedAt: time, editedAt: time, isOpen: flag },

@@ -77,7 +77,7 @@ const names = (column: string, id: string, from: string): string =>
 const SHEETS: Readonly<Record<Exclude<(typeof CARRIED)[number], Elsewhere>, Drawn>> = {
   boards: {
     name: 'boards',
-    columns: own('b', 'url', 'name', 'display', 'view_voters', 'post_count', 'color', 'createdAt', 'updatedAt', 'boardId'), // prettier-ignore
+    columns: own('b', 'url', 'name', 'display', 'view_voters', 'description', 'template', 'posting', 'sort', 'archived', 'hides_votes', 'post_count', 'color', 'createdAt', 'updatedAt', 'boardId'), // prettier-ignore
     from: 'boards b',
     order: 'b."createdAt", b."boardId"',
   },

@@ -1,4 +1,5 @@
 import type { Generated, Kysely, Selectable } from 'kysely'
+import type { BoardSort, Lock, Posting } from '../core/boardrules.js'
 import type { DeliveryKind } from '../core/deliverykinds.js'
 import type { ImportedKind } from '../core/importedkinds.js'
 import type { NotificationKind } from '../core/notificationkinds.js'
@@ -26,6 +27,16 @@ export interface Tables {
     display: number
     view_voters: number
     post_count: Generated<number>
+    /** Plain text; empty: none. */
+    description: Generated<string>
+    /** What a new post begins with, in Markdown. */
+    template: Generated<string>
+    posting: Generated<Posting>
+    sort: Generated<BoardSort>
+    /** Takes nothing new, and is offered nowhere. */
+    archived: Generated<number>
+    /** Shows the votes of a post to those who voted for it. */
+    hides_votes: Generated<number>
     createdAt: string
     updatedAt: string
   }
@@ -56,6 +67,9 @@ export interface Tables {
     updatedAt: string
     /** Votes that were counted elsewhere, without their voters. `votesCount` includes them. */
     importedVotes: Generated<number>
+    /** Is above the other posts of its board. */
+    pinned: Generated<number>
+    locked: Generated<Lock>
   }
   /** Written by triggers, without the actor. Place ids may refer to deleted rows; null: no place. */
   post_moves: {

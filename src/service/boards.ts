@@ -1,8 +1,10 @@
 import * as Type from 'typebox'
+import { BOARD_SORTS, POSTING } from '../core/boardrules.js'
 import { changesOf, type Recorded } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { newId } from '../core/ids.js'
+import { LENGTHS } from '../core/lengths.js'
 import { slugOf } from '../core/slugs.js'
 import { counted, searchKey } from '../core/text.js'
 import { stateBefore } from '../db/details.js'
@@ -30,7 +32,7 @@ import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { alias, pageFields, pageKeys, pageOf, type Listing, type PageInput } from './lib/paging.js'
 import { policy, runs } from './lib/policies.js'
-import { fields, inPath } from './lib/schemas.js'
+import { fields, inPath, oneOf } from './lib/schemas.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
@@ -46,6 +48,25 @@ const Board = Type.Object({
   color: Type.String({ description: 'Six hexadecimal digits' }),
   display: Type.Boolean({ description: 'Public; otherwise only with board:read' }),
   view_voters: Type.Boolean({ description: 'Whether visitors see who voted' }),
+  description: Type.Optional(Type.String({ description: 'What it is for, in plain text; absent without one' })),
+  template: Type.Optional(
+    Type.String({ description: 'What a new post begins with on the pages, in Markdown; absent without one' }),
+  ),
+  posting: Type.Optional(
+    oneOf(POSTING, { description: 'team: only who has post:update may post; absent where everyone may' }),
+  ),
+  sort: Type.Optional(oneOf(BOARD_SORTS, { description: 'The order of its posts on its page; absent: trending' })),
+  archived: Type.Optional(
+    Type.Boolean({
+      description: 'true where it takes no posts, comments and votes, and menus leave it out; otherwise absent',
+    }),
+  ),
+  hides_votes: Type.Optional(
+    Type.Boolean({
+      description:
+        'true where only who voted for a post, or has dashboard:read, sees how many did, and who; otherwise absent',
+    }),
+  ),
   createdAt: Type.String({ format: 'date-time' }),
   post_count: Type.String({ description: 'Number of posts, as a decimal integer' }),
   may: boardPolicy.field,
@@ -63,6 +84,39 @@ const { name, url, color, display, partial, visibility } = noun.fields
 export const boardName = name
 const viewVoters = Type.Boolean({ description: 'Whether visitors see who voted' })
 const order = orderFields('desc')
+/** What a board says and takes. */
+const rules = {
+  description: Type.Optional(
+    Type.String({ maxLength: LENGTHS.boardDescription, description: 'What it is for, in plain text' }),
+  ),
+  template: Type.Optional(
+    Type.String({
+      maxLength: LENGTHS.boardTemplate,
+      description: 'What a new post begins with on the pages, in Markdown',
+    }),
+  ),
+  posting: Type.Optional(
+    oneOf(POSTING, { description: 'Who may post: everyone who may at all, or only who has post:update' }),
+  ),
+  sort: Type.Optional(oneOf(BOARD_SORTS, { description: 'The order of its posts on its page' })),
+  archived: Type.Optional(
+    Type.Boolean({ description: 'Take no posts, comments and votes any more, and leave it out of menus' }),
+  ),
+  hides_votes: Type.Optional(
+    Type.Boolean({ description: 'Whether only who voted for a post sees how many did, and who' }),
+  ),
+}
+type Rules = Type.Static<Type.TObject<typeof rules>>
+
+/** Columns of those that are given. */
+const ruled = ({ description, template, posting, sort, archived, hides_votes: hidesVotes }: Rules) => ({
+  ...(description !== undefined && { description: description.trim() }),
+  ...(template !== undefined && { template }),
+  ...(posting !== undefined && { posting }),
+  ...(sort !== undefined && { sort }),
+  ...(archived !== undefined && { archived: archived ? 1 : 0 }),
+  ...(hidesVotes !== undefined && { hides_votes: hidesVotes ? 1 : 0 }),
+})
 const BOARDS: Listing<BoardRow> = { row: 'board', rows: 'Boards', id: 'boardId', alias: true }
 const paged = pageFields(BOARDS)
 const boardId = Type.String({ description: 'Id or url of the board', names: 'board' })
@@ -169,6 +223,7 @@ export const create = operation({
     url: Type.Optional({ ...url, description: 'Slug in the address (default: derived from the name)' }),
     display: Type.Optional({ ...display, default: true }),
     view_voters: Type.Optional({ ...viewVoters, default: true }),
+    ...rules,
   }),
   output: Type.Object({ board: Board }),
   async run(ctx, input) {
@@ -186,6 +241,7 @@ export async function newBoard({ now }: Pick<Context, 'now'>, input: NewBoard, i
   const row = {
     boardId: id,
     view_voters: input.view_voters ? 1 : 0,
+    ...ruled(input),
     createdAt,
     updatedAt: createdAt,
   }
@@ -214,6 +270,7 @@ export const update = operation({
       color: Type.Optional(color),
       view_voters: Type.Optional(viewVoters),
       display: Type.Optional(display),
+      ...rules,
       partial,
       ifVersion,
     },
@@ -230,6 +287,7 @@ export const update = operation({
       const outcome = await updateBoard(tx.db, subject.boardId, {
         ...noun.changes(input, slug),
         ...(input.view_voters !== undefined && { view_voters: input.view_voters ? 1 : 0 }),
+        ...ruled(input),
         updatedAt: ctx.now().toISOString(),
       })
       const board = await noun.updated(tx, slug, input.boardId, outcome)
@@ -240,7 +298,19 @@ export const update = operation({
 })
 
 /** What `update` sets. */
-const changeable = (row: Recorded<'board'>) => [row.name, row.url, row.color, row.display, row.view_voters]
+const changeable = (row: Recorded<'board'>) => [
+  row.name,
+  row.url,
+  row.color,
+  row.display,
+  row.view_voters,
+  row.description,
+  row.template,
+  row.posting,
+  row.sort,
+  row.archived,
+  row.hides_votes,
+]
 
 export const remove = operation({
   id: 'boards.delete',
@@ -341,4 +411,10 @@ const toBoard = (actor: Actor, { boardId: id, ...row }: BoardRow): Board => ({
   createdAt: row.createdAt,
   post_count: String(row.post_count),
   may: boardPolicy.may(actor, row),
+  ...(row.description !== '' && { description: row.description }),
+  ...(row.template !== '' && { template: row.template }),
+  ...(row.posting !== 'everyone' && { posting: row.posting }),
+  ...(row.sort !== 'trending' && { sort: row.sort }),
+  ...(row.archived === 1 && { archived: true }),
+  ...(row.hides_votes === 1 && { hides_votes: true }),
 })

@@ -35,6 +35,7 @@ import { authorIdFrom } from './lib/postplaces.js'
 import { reviewAgain } from './lib/reviews.js'
 import { fields, inPath, nullable, someOf } from './lib/schemas.js'
 import { personOf, viewerOf } from './lib/sessions.js'
+import { assertTakes } from './lib/taking.js'
 import { assertUnchanged, ifUnchanged, isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
 import { keptPost, visiblePost } from './lib/whichpost.js'
 
@@ -145,7 +146,7 @@ export const create = operation({
   access: 'comment:create',
   writes: 'content',
   limit: 'comments',
-  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND'],
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'POST_LOCKED', 'BOARD_ARCHIVED'],
   input: fields({
     post_id: inPost,
     body,
@@ -164,7 +165,9 @@ export const create = operation({
     if (wanted) assertMay(ctx.actor, 'comment:create_internal')
     const written = await withoutHtml(text)
     return change(ctx, async (tx) => {
-      const { postId, title } = await keptPost(tx, post.postId) // it may have been deleted or merged since the first look-up
+      const kept = await keptPost(tx, post.postId) // it may have been deleted or merged since the first look-up
+      assertTakes(ctx.actor, 'comments', kept)
+      const { postId, title } = kept
       const now = ctx.now().toISOString()
       const parent = await parentIn(tx, postId, given)
       const isInternal = wanted ?? parent?.is_internal === 1

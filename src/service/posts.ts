@@ -1,6 +1,7 @@
 import { teamAmong } from '../db/team.js'
 import { withoutHtml } from '../core/markdown/index.js'
 import * as Type from 'typebox'
+import { LOCKS, type Lock } from '../core/boardrules.js'
 import { changesOf, EDITED } from '../core/details.js'
 import { SHOWN } from '../core/hidden.js'
 import { newId, randomWord } from '../core/ids.js'
@@ -11,7 +12,7 @@ import { membersOf } from '../db/merges.js'
 import { movedBy } from '../db/posts/moves.js'
 import { deletePost, hasOthers, insertPost, updatePost, type PostView } from '../db/posts/row.js'
 import { insertVote } from '../db/votes.js'
-import { can } from './lib/access.js'
+import { can, notAllowed } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import { hiddenFirst } from './lib/holding.js'
 import { imagesToShow } from './lib/images.js'
@@ -28,8 +29,9 @@ import {
   toPostRow,
 } from './lib/postshapes.js'
 import { reviewAgain } from './lib/reviews.js'
-import { fields, nullable } from './lib/schemas.js'
+import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { assertTakesPosts, boardArchived } from './lib/taking.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { announce, assertSpeaks, updateFields, type Update } from './lib/updates.js'
 import { voterGiven, votersOf } from './lib/voters.js'
@@ -79,7 +81,7 @@ export const create = operation({
   access: 'post:create',
   writes: 'content',
   limit: 'posts',
-  errors: ['BOARD_NOT_FOUND'],
+  errors: ['BOARD_NOT_FOUND', 'BOARD_ARCHIVED'],
   input: fields(
     { title: Type.Optional(title), contentMarkdown: Type.Optional(contentMarkdown), boardId: Type.Optional(boardId) },
     ['roadmapId', 'userId'],
@@ -95,6 +97,8 @@ export const create = operation({
       const name = input.title || 'new post'
       const slugId = randomWord(SLUG_ID)
       const hidden = await hiddenFirst(tx, userId)
+      const board = await boardIdFrom(tx, input.boardId)
+      await assertTakesPosts(tx, board)
       const post = await insertPost(
         tx.db,
         {
@@ -104,7 +108,7 @@ export const create = operation({
           slugId,
           contentMarkdown: contentMarkdown || null,
           userId,
-          boardId: await boardIdFrom(tx, input.boardId),
+          boardId: board,
           roadmap_id: null,
           is_spam: hidden,
           ...(hidden !== SHOWN && { display: 0 }),
@@ -134,6 +138,7 @@ export const update = operation({
     'NOT_ENOUGH_PERMISSION',
     'CONTENT_CHANGED',
     'POST_MERGED',
+    'BOARD_ARCHIVED',
   ],
   input: fields(
     {
@@ -146,6 +151,12 @@ export const update = operation({
       contentMarkdown: Type.Optional(contentMarkdown),
       boardId: Type.Optional(boardId),
       roadmapId: Type.Optional(roadmapId),
+      pinned: Type.Optional(
+        Type.Boolean({ description: 'Keep it above the other posts of its board; needs post:update' }),
+      ),
+      locked: Type.Optional(
+        oneOf(LOCKS, { description: 'What it takes no more, but of those with post:update; needs post:update' }),
+      ),
       partial: Type.Optional(
         Type.Boolean({
           description: 'Keep the title if none is given; otherwise a title is needed',
@@ -183,6 +194,8 @@ interface PostChange extends Update {
   /** Id or url, or null for none. */
   boardId?: string | null | undefined
   roadmapId?: string | null | undefined
+  pinned?: boolean | undefined
+  locked?: Lock | undefined
   /** CONTENT_CHANGED if the post was updated at another time. */
   ifUpdatedAt?: string | undefined
 }
@@ -191,7 +204,7 @@ interface PostChange extends Update {
 export async function updateIn(
   tx: Change,
   given: string,
-  { title, contentMarkdown, boardId, roadmapId, message, quiet, ifUpdatedAt }: PostChange,
+  { title, contentMarkdown, boardId, roadmapId, message, quiet, pinned, locked, ifUpdatedAt }: PostChange,
 ): Promise<{ before: PostView; after: PostView }> {
   await lock(tx.db, 'post_counts')
   const before = await postItself(tx, given) // after the lock: it, or who may see it, may have changed
@@ -199,6 +212,7 @@ export async function updateIn(
   postPolicy.assert('update', tx.actor, before)
   assertUnchanged('ifUpdatedAt', ifUpdatedAt, before.updatedAt)
   const board = boardId === undefined ? before.boardId : await boardIdFrom(tx, boardId, before.boardId)
+  if (!can(tx.actor, 'post:update')) await assertByAuthor(tx, before, board, { pinned, locked })
   const roadmap = await roadmapIdAfter(tx, roadmapId, before)
   const images = await imagesToShow(tx, contentMarkdown)
   await movedBy(
@@ -214,6 +228,8 @@ export async function updateIn(
           ...(board !== before.boardId && { boardId: board }),
           ...(board === null && before.boardId !== null && before.is_spam === 0 && { display: 1 }), // a post without a board is public
           ...(roadmap !== before.roadmap_id && { roadmap_id: roadmap }),
+          ...(pinned !== undefined && { pinned: pinned ? 1 : 0 }),
+          ...(locked !== undefined && { locked }),
           updatedAt: tx.now().toISOString(),
         },
         images,
@@ -230,6 +246,19 @@ export async function updateIn(
     ...said,
   ])
   return { before, after }
+}
+
+/** What an author may not do, who may not change posts of others. */
+async function assertByAuthor(
+  tx: Change,
+  post: PostView,
+  board: string | null,
+  { pinned, locked }: Pick<PostChange, 'pinned' | 'locked'>,
+): Promise<void> {
+  if ((pinned ?? post.pinned === 1) !== (post.pinned === 1) || (locked ?? post.locked) !== post.locked)
+    throw notAllowed(['post:update'])
+  if (post.archived === 1) throw boardArchived()
+  if (board !== post.boardId) await assertTakesPosts(tx, board)
 }
 
 export const remove = operation({

@@ -123,7 +123,7 @@ const FIELDS: Readonly<Record<string, Fields>> = {
   },
   'post.updated': {
     noun: 'post',
-    fields: ['title', 'boardId', 'roadmap_id'],
+    fields: ['title', 'boardId', 'roadmap_id', 'pinned', 'locked'],
     actions: ['post.updated'],
     async steps(_ctx, { subject_id: id, details }, { roadmap_id: roadmapId, ...before }) {
       const quiet = details.some(({ field }) => field === 'quiet') // nobody was told, so nobody is told of the way back

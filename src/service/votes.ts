@@ -32,7 +32,8 @@ import { personOf, viewerOf } from './lib/sessions.js'
 import { labsOf } from './settings.js'
 import { authorOf, findPerson, PublicUser } from './lib/people.js'
 import { isWithin, orderFields, periodFields, periodFrom } from './lib/times.js'
-import { PostVote, seesVoters, votersOf } from './lib/voters.js'
+import { assertTakes } from './lib/taking.js'
+import { PostVote, seesVoters, seesVotes, votersOf } from './lib/voters.js'
 import { keptPost, visiblePost } from './lib/whichpost.js'
 
 const Vote = Type.Object({
@@ -54,6 +55,9 @@ export type Vote = Type.Static<typeof Vote>
 const postId = Type.String({ description: 'Id, slug or number of the post', names: 'post' })
 const inPost = inPath('Id, slug or number of the post', 'post')
 
+/** Where a post takes no votes. */
+const LOCKED = ['POST_LOCKED', 'BOARD_ARCHIVED'] as const
+
 const VOTES: Listing<ListedVote> = { row: 'vote', rows: 'Votes', id: 'voteId', size: 20 }
 
 export const list = operation({
@@ -72,11 +76,15 @@ export const list = operation({
     const { db, actor } = ctx
     const { postId: id } = post
     const filter: VoteFilter & Sorting = { postId: id, created, ...periodFrom({ since, until }) }
-    const total =
-      filter.since === undefined && filter.until === undefined
+    const viewer = await viewerOf(ctx)
+    const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
+    const isOpen = seesVotes(actor, post, own !== undefined)
+    const total = !isOpen
+      ? 0
+      : filter.since === undefined && filter.until === undefined
         ? post.votesCount - post.importedVotes // of those, nobody knows the voters
         : await countVotes(db, filter)
-    const open = seesVoters(actor, post)
+    const open = isOpen && seesVoters(actor, post)
     const { rows: results, keys } = await pageOf(VOTES, page, {
       total,
       find: async (after) => {
@@ -87,8 +95,6 @@ export const list = operation({
       read: async (slice) => (open ? listVotes(db, filter, slice) : []),
       show: (rows) => votesShown(ctx, rows),
     })
-    const viewer = await viewerOf(ctx)
-    const [own] = viewer === null ? [] : await votesOf(db, viewer, [id])
     const mine = own && (await findVote(db, own.voteId))
     // The contract has no number for the first page.
     const page_info = {
@@ -115,7 +121,7 @@ export const add = operation({
   http: 'POST /votes 201',
   access: 'vote:create',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'VOTE_EXISTS'],
+  errors: ['POST_NOT_FOUND', 'VOTE_EXISTS', ...LOCKED],
   input: fields({ postId }, ['userId']),
   output: Type.Object({ voters: PostVote }),
   subject: (ctx, { postId: given }) => visiblePost(ctx, given),
@@ -132,7 +138,7 @@ export const remove = operation({
   http: 'DELETE /votes 200',
   access: 'vote:destroy',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'VOTE_NOT_FOUND'],
+  errors: ['POST_NOT_FOUND', 'VOTE_NOT_FOUND', ...LOCKED],
   input: fields({ postId }, ['userId']),
   output: Type.Object({ voters: PostVote }),
   subject: (ctx, { postId: given }) => visiblePost(ctx, given),
@@ -151,7 +157,7 @@ export const assign = operation({
   http: 'POST /posts/:post_id/votes/:user_id 200',
   access: 'vote:assign',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_EXISTS'],
+  errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_EXISTS', ...LOCKED],
   input: onBehalf,
   output: Type.Object({ vote: Vote }),
   subject: postOnBehalf,
@@ -164,7 +170,7 @@ export const unassign = operation({
   http: 'DELETE /posts/:post_id/votes/:user_id 202',
   access: 'vote:unassign',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_NOT_FOUND'],
+  errors: ['POST_NOT_FOUND', 'LABS_DISABLED', 'USER_NOT_FOUND', 'VOTE_NOT_FOUND', ...LOCKED],
   input: onBehalf,
   output: Type.Object({ vote: Vote }),
   subject: postOnBehalf,
@@ -195,6 +201,7 @@ async function personGiven(ctx: Context, given: string): Promise<UserRow> {
 /** Looks the post up inside the transaction: it may have been deleted, hidden or merged since the first look-up. */
 async function cast(tx: Change, { postId: given }: PostView, userId: string) {
   const post = await keptPost(tx, given)
+  assertTakes(tx.actor, 'votes', post)
   const { postId: id } = post
   const vote = await insertVote(tx.db, { voteId: newId(), userId, postId: id, createdAt: tx.now().toISOString() })
   if (!vote) throw new AppError('VOTE_EXISTS', 'This user has already voted for this post.')
@@ -203,7 +210,9 @@ async function cast(tx: Change, { postId: given }: PostView, userId: string) {
 }
 
 async function withdraw(tx: Change, { postId: given }: PostView, userId: string) {
-  const { postId: id } = await keptPost(tx, given)
+  const post = await keptPost(tx, given)
+  const { postId: id } = post
+  assertTakes(tx.actor, 'votes', post)
   const vote = await deleteVote(tx.db, { userId, postId: id })
   await deleteMergedVotes(tx.db, { userId, postId: id })
   if (!vote) throw new AppError('VOTE_NOT_FOUND', 'This user has not voted for this post.')

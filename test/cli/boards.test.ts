@@ -31,7 +31,9 @@ describe.each(engines)('feedbackctl boards on %s', (engine) => {
       const created = await machine.run(`boards create ${name} --color 1d4ed8 ${first}`)
       expect(created).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(`^${name}\t${name}\t1d4ed8\t0\tpublic\t\\d{4}-[^\t]+\tshown\t[0-9a-f-]{36}\n$`),
+        stdout: expect.stringMatching(
+          `^${name}\t${name}\t1d4ed8\t0\tpublic\t\\d{4}-[^\t]+\tshown\t[0-9a-f-]{36}\t\t\n$`,
+        ),
         stderr: `Created board "${name}" (${name}).\n`,
       })
       const shown = await machine.run(`boards show ${name} --json ${second}`)
@@ -181,10 +183,10 @@ describe('output', () => {
     const out = async (args: string) => (await machine.run(`boards list ${args}`)).stdout
     expect((await out('')).split('\n')).toHaveLength(4)
     expect(await out('-o tsv --header')).toMatch(
-      /^name\turl\tcolor\tpost_count\taccess\tcreatedAt\tvoters\tboardId\nComma, here\t/,
+      /^name\turl\tcolor\tpost_count\taccess\tcreatedAt\tvoters\tboardId\tmarks\tdescription\nComma, here\t/,
     )
     expect(await out('-o csv')).toMatch(
-      /^name,url,color,post_count,access,createdAt,voters,boardId\n"Comma, here",comma-here,1d4ed8,0,public,/,
+      /^name,url,color,post_count,access,createdAt,voters,boardId,marks,description\n"Comma, here",comma-here,1d4ed8,0,public,/,
     )
     expect(await out('-o csv --no-header')).not.toContain('name,url')
     expect(

@@ -148,6 +148,14 @@ export const WRITES: Record<string, (given: Given) => Write> = {
     const { boardId, display } = draw(rows.boards)
     return http('PATCH /boards', { boardId, display: display === 0, partial })
   },
+  'boards.update rules': ({ rows, draw, text }) => {
+    const { boardId, hides_votes: hidden } = draw(rows.boards)
+    return http('PATCH /boards', { boardId, description: text, hides_votes: hidden === 0, partial })
+  },
+  'posts.update pinned': ({ rows, draw }) => {
+    const { postId: id, pinned } = draw(rows.posts)
+    return http('PATCH /posts', { id, pinned: pinned === 0, locked: draw(['none', 'votes', 'all']), partial })
+  },
   'boards.update view_voters': ({ rows, draw }) => {
     const { boardId, view_voters: shown } = draw(rows.boards)
     return http('PATCH /boards', { boardId, view_voters: shown === 0, partial })

@@ -25,6 +25,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   voter: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   showsVoters: () => [true],
   follower: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
+  pinned: () => [true],
   tags: ({ tags }) => tags.slice(0, 2).map(({ tagId }) => [tagId]),
   allTags: ({ tags }) => [tags.slice(0, 2).map(({ tagId }) => tagId)],
   withoutTags: ({ tags }) => [tags.slice(0, 1).map(({ tagId }) => tagId)],

@@ -204,6 +204,8 @@ describe.each(engines)('plans on %s', (engine) => {
       { voted: true },
       { voted: true, boardId: ['ideas'], query: 'post' },
       { following: true },
+      { pinned: true },
+      { pinned: true, boardId: ['ideas'] },
       { statusKind: ['open' as const] },
       { statusKind: ['open' as const], boardId: ['ideas'] },
     ]

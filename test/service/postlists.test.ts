@@ -41,6 +41,7 @@ async function filled(engine: Engine) {
         boardId: ['ideas', 'bugs', null][number % 3],
       },
     })
+    if (number % 5 === 2) await site.call(posts.update, { id: body.post.postId, partial: true, pinned: true })
     await site.call(posts.update, {
       id: body.post.postId,
       partial: true,
@@ -123,6 +124,8 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
         { voted: true, boardId: ['bugs', 'none'] },
         (n) => !reads && (n % 3 === 1 ? n % 2 === 1 : n % 3 === 2 && n % 6 !== 5),
       ],
+      [{ pinned: true }, (n) => n % 5 === 2],
+      [{ pinned: true, boardId: ['ideas', 'bugs'], query: 'dark' }, (n) => n % 15 === 12],
       [{ following: true }, (n) => !reads && (n % 2 === 1 || n % 3 === 2)],
       [{ following: true, query: 'dark' }, (n) => !reads && n % 3 === 0 && n % 2 === 1],
       [{ voted: true, query: 'light' }, (n) => !reads && n % 3 === 1 && n % 2 === 1],

@@ -65,6 +65,7 @@ import { up as profiles } from './0064_profiles.js'
 import { up as placeholders } from './0065_placeholders.js'
 import { up as wordForms } from './0069_word_forms.js'
 import { up as searchRefill } from './0070_search_refill.js'
+import { up as boardRules } from './0072_board_rules.js'
 import { up as spamIndex } from './0073_spam_index.js'
 
 /**
@@ -138,5 +139,6 @@ export const migrations: Record<string, Migration> = {
   '0065_placeholders': { up: placeholders },
   '0069_word_forms': { up: wordForms },
   '0070_search_refill': { up: searchRefill },
+  '0072_board_rules': { up: boardRules },
   '0073_spam_index': { up: spamIndex },
 }

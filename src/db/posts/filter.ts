@@ -5,6 +5,7 @@ import type { Period, Sorting } from '../paging.js'
 import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
 import { followedPosts } from './followed.js'
+import { pinnedPosts } from './pinned.js'
 import { spamPosts } from './spam.js'
 import { hasNoTag, withAllTags, withAnyTag } from './tagged.js'
 import type { ChangedBy } from './order.js'
@@ -30,6 +31,8 @@ export interface PostFilter extends Period {
   voter?: string | undefined
   /** Only those whose board shows who voted, or that show it without a board. */
   showsVoters?: true | undefined
+  /** Only those that are above the others of their board. */
+  pinned?: true | undefined
   /** Who follows them. */
   follower?: string | undefined
   /** Ids of tags, each once: a post has any of them, all of them, or none. An empty list matches no post, but as `withoutTags` every one. */
@@ -125,6 +128,7 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     changedBy: [],
     values: (shown) => shown && [1],
   },
+  pinned: { index: pinnedPosts, changedBy: [], values: (pinned) => pinned && [1] },
   follower: {
     index: followedPosts,
     changedBy: ['follows', 'votes', 'comments', 'mentions', 'notification_settings'],

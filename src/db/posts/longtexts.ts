@@ -25,6 +25,8 @@ const COLUMNS: Readonly<Record<Exclude<keyof PostRow, 'contentMarkdown'>, true>>
   votesCount: true,
   commentsCount: true,
   importedVotes: true,
+  pinned: true,
+  locked: true,
   trending: true,
   display: true,
   hidesVoters: true,

@@ -21,6 +21,8 @@ export interface PostView extends PostRow {
   boardCreatedAt: string | null
   boardDisplay: number | null
   view_voters: number | null
+  archived: number | null
+  hides_votes: number | null
   roadmapName: string | null
   roadmapUrl: string | null
   roadmapColor: string | null
@@ -31,7 +33,7 @@ export interface PostView extends PostRow {
 // Written as text: building these queries from parts takes Kysely three times as long as the database needs to answer
 // them.
 export const BESIDE = `author.name as "authorName", author.username as "authorUsername", author.avatar as "authorAvatar",
-    board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.display as "boardDisplay", board.view_voters,
+    board.name as "boardName", board.url as "boardUrl", board.color as "boardColor", board."createdAt" as "boardCreatedAt", board.display as "boardDisplay", board.view_voters, board.archived, board.hides_votes,
     roadmap.name as "roadmapName", roadmap.url as "roadmapUrl", roadmap.color as "roadmapColor", roadmap.kind as "roadmapKind", roadmap.display as "roadmapDisplay"`
 export const NAMES = sql.raw(`select posts.*, ${BESIDE}`)
 export const OTHERS = sql.raw(`left join users as author on author."userId" = posts."userId"

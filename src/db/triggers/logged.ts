@@ -18,6 +18,12 @@ const boards = {
   display: 'logged',
   view_voters: 'logged',
   post_count: 'counted',
+  description: 'logged',
+  template: 'logged',
+  posting: 'logged',
+  sort: 'logged',
+  archived: 'logged',
+  hides_votes: 'logged',
   createdAt: 'logged',
   updatedAt: 'logged',
 } as const satisfies Columns<'boards'>
@@ -41,6 +47,8 @@ const posts = {
   createdAt: 'logged',
   updatedAt: 'logged',
   importedVotes: 'logged',
+  pinned: 'logged',
+  locked: 'logged',
 } as const satisfies Columns<'posts'>
 
 const users = {

@@ -21,7 +21,16 @@ export const postCells = {
   createdAt: (post) => post.createdAt,
   slug: (post) => post.slug,
   postId: (post) => post.postId,
-  marks: (post) => (post.is_spam ? 'spam' : post.is_held ? 'held' : ''),
+  marks: (post) =>
+    [
+      post.is_spam && 'spam',
+      post.is_held && 'held',
+      post.pinned && 'pinned',
+      post.locked && 'locked',
+      post.is_archived && 'archived',
+    ]
+      .filter(Boolean)
+      .join(', '),
   tags: ({ tags = [] }) => tags.map(({ name }) => name).join(', '),
 } as const satisfies Cells<ListedPost>
 

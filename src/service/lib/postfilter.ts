@@ -71,6 +71,11 @@ export const filterFields = {
         'Only posts without a roadmap that were written at least so many days before this hour, and are not hidden as spam; needs roadmap:read',
     }),
   ),
+  pinned: Type.Optional(
+    Type.Boolean({
+      description: `Only posts that are above the others of their board; of these only the newest ${MOST_FOUND} count`,
+    }),
+  ),
   spam: Type.Optional(
     Type.Boolean({
       description: `Only posts that the team hid as spam, which those with board:read see; of these only the newest ${MOST_FOUND} count`,
@@ -140,6 +145,7 @@ export async function filterFrom(
     until,
     waiting,
     spam = false,
+    pinned = false,
     mine = false,
     voted = false,
     following = false,
@@ -167,6 +173,7 @@ export async function filterFrom(
     author: mine ? person : author,
     voter: voted ? person : undefined,
     follower: following ? person : undefined,
+    pinned: pinned || undefined,
     tags: await tagIdsFrom(ctx, 'tags', tags),
     allTags: await tagIdsFrom(ctx, 'allTags', allTags),
     withoutTags: await tagIdsFrom(ctx, 'withoutTags', withoutTags),

@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { LOCKS } from '../../core/boardrules.js'
 import { HELD, SPAM } from '../../core/hidden.js'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { postsWithOthers, type PostView } from '../../db/posts/row.js'
@@ -83,6 +84,13 @@ const whole = {
   others_took_part: takenBy,
   author: PublicUser,
   voters: PostVote,
+  pinned: Type.Optional(
+    Type.Boolean({ description: 'true if it is above the other posts of its board; otherwise absent' }),
+  ),
+  locked: Type.Optional(oneOf(LOCKS, { description: 'What it takes no more; absent where it takes all' })),
+  is_archived: Type.Optional(
+    Type.Boolean({ description: 'true if its board is archived: it can only be read; otherwise absent' }),
+  ),
   roadmap: Type.Optional(Roadmap),
   tags: Type.Optional(Type.Array(PostTag, { description: 'By name; absent without any' })),
 }
@@ -162,6 +170,7 @@ export function toPost(
     may: postPolicy.may(ctx.actor, { ...post, isTaken }),
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
+    ...rulesOf(post),
     ...(roadmap && { roadmap }),
     ...tagged(tags, post),
     ...(followed.has(post.postId) && { is_followed: true }),
@@ -182,6 +191,7 @@ export function toDashboardPost(
     may: postPolicy.may(ctx.actor, { ...post, isTaken }),
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
+    ...rulesOf(post),
     ...(roadmap && { roadmap }),
     ...tagged(tags, post),
     ...(board && { board }),
@@ -224,6 +234,12 @@ const textOf = ({
 const spamOf = ({ is_spam: hidden }: PostView) => ({
   ...(hidden === SPAM && { is_spam: true }),
   ...(hidden === HELD && { is_held: true }),
+})
+
+const rulesOf = ({ pinned, locked, archived }: PostView) => ({
+  ...(pinned === 1 && { pinned: true }),
+  ...(locked !== 'none' && { locked }),
+  ...(archived === 1 && { is_archived: true }),
 })
 
 function commonOf(

@@ -19,7 +19,12 @@ export const PostVote = Type.Object({
   votes: Type.Array(Type.Object({ ...Vote, name: Type.String(), username: Type.String(), avatar: Type.String() }), {
     description: 'The newest six; empty if the board hides its voters',
   }),
-  votesCount: Type.Integer(),
+  votesCount: Type.Integer({ description: 'How many voted; 0 where votes_hidden' }),
+  votes_hidden: Type.Optional(
+    Type.Boolean({
+      description: 'true where the board shows votes only to those who voted for the post; otherwise absent',
+    }),
+  ),
   viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of the signed-in user' })),
   importedVotes: Type.Optional(
     Type.Integer({
@@ -31,14 +36,21 @@ export type PostVote = Type.Static<typeof PostVote>
 
 const MAX_EMBEDDED = 6
 
-type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters'>
+type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters' | 'hides_votes'>
 
 /** Whether everybody who sees the post sees who voted for it: its board may hide that. */
-export const showsVoters = ({ boardId, view_voters: shown, hidesVoters: hidden }: Voted): boolean =>
-  boardId === null ? hidden === 0 : shown === 1
+export const showsVoters = ({
+  boardId,
+  view_voters: shown,
+  hidesVoters: hidden,
+}: Omit<Voted, 'hides_votes'>): boolean => (boardId === null ? hidden === 0 : shown === 1)
 
 /** Who has dashboard:read sees also hidden voters. */
 export const seesVoters = (actor: Actor, post: Voted): boolean => showsVoters(post) || can(actor, 'dashboard:read')
+
+/** Whether somebody sees how many voted: a board may show that only to those who did. */
+export const seesVotes = (actor: Actor, { hides_votes: hidden }: Pick<PostView, 'hides_votes'>, hasVoted: boolean) =>
+  hidden !== 1 || hasVoted || can(actor, 'dashboard:read')
 
 export interface VotesAsked {
   /** Whether the newest votes are embedded. To read them takes longer than to read their posts. */
@@ -63,8 +75,11 @@ export async function votersOf(
   const viewer = await viewerOf(ctx)
   const voter = viewer ?? (typeof given === 'string' ? asStored(given) : '')
   const own = await votesOf(db, voter, (viewer === null ? open : posts).map(({ postId }) => postId)) // prettier-ignore
-  return posts.map(({ postId, votesCount, importedVotes }) => {
+  return posts.map((post) => {
+    const { postId, votesCount, importedVotes } = post
     const mine = own.find((vote) => vote.postId === postId)
+    if (!seesVotes(actor, post, viewer !== null && mine !== undefined))
+      return { votes: [], votesCount: 0, votes_hidden: true }
     return {
       votes: shown.filter((vote) => vote.postId === postId).map((vote) => ({ ...vote, avatar: avatarOf(ctx, vote) })),
       votesCount,

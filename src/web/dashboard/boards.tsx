@@ -8,6 +8,7 @@ import { Empty, Unmatched } from '../parts/empty.js'
 import { Check, Choice, Form, Submit, Summary } from '../parts/form.js'
 import { assertTidy, boardsWith, EVERY, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
+import { BoardRules } from '../parts/boardrules.js'
 import { PlaceFields } from '../parts/placefields.js'
 import { SearchForm } from '../parts/search.js'
 import { Table } from '../parts/table.js'
@@ -62,6 +63,7 @@ export const boards = page({
               },
               { label: t('nav.posts'), kind: 'number', cell: (board) => <PostsOf view={view} board={board} /> },
               { label: t('place.shown'), cell: (board) => t(board.display ? 'place.public' : 'mark.private') },
+              { label: t('board.posting'), cell: (board) => t(board.archived ? 'mark.archived' : `posting.${board.posting ?? 'everyone'}`) }, // prettier-ignore
               { label: t('board.voters'), cell: (board) => t(board.view_voters ? 'place.yes' : 'place.no') },
             ]}
           />
@@ -110,6 +112,7 @@ function BoardForm({ view, of, to, title, action: verb, board, version }: BoardF
           checked={board?.view_voters ?? true}
           isSent={view.form.values.name !== undefined}
         />
+        <BoardRules view={view} of={of} board={board} />
         <div class="buttons">
           <Submit>{verb}</Submit>
           {board?.may.includes('delete') ? (
@@ -162,7 +165,7 @@ export const deleteBoard = page({
   of: service.remove,
   async load(view) {
     const board = await boardAt(view)
-    const { rows } = view.may(posts.update) ? await boardsWith(view) : { rows: [] }
+    const { rows } = view.may(posts.update) ? await boardsWith(view, undefined, '', { archived: true }) : { rows: [] }
     return { board, others: rows.filter(({ boardId }) => boardId !== board.boardId) }
   },
   title: ({ t }, { board: { name } }) => t('board.deleteTitle', { name }),
@@ -198,12 +201,18 @@ export const deleteBoard = page({
   },
 })
 
-const fieldsOf = ({ name, url, color, display, view_voters: voters }: Partial<Record<string, string>>) => ({
+const fieldsOf = ({ name, url, color, display, view_voters: voters, ...rules }: Partial<Record<string, string>>) => ({
   name,
   ...(url && { url }),
   ...(color && { color: color.replace(/^#/, '') }),
   display: display === 'true',
   view_voters: voters === 'true',
+  description: rules.description ?? '',
+  template: rules.template ?? '',
+  ...(rules.posting && { posting: rules.posting }),
+  ...(rules.sort && { sort: rules.sort }),
+  archived: rules.archived === 'true',
+  hides_votes: rules.hides_votes === 'true',
 })
 
 export const create = action({

@@ -107,3 +107,18 @@ export const Tags = ({ view, tags, most = tags.length, to = links.tag }: TagsPro
       {tags.length > most ? <li class="soft">+{view.words.number(tags.length - most)}</li> : null}
     </ul>
   )
+
+/** Says that a post stays on top of its board, or takes no more. */
+export const PostMarks = ({
+  view,
+  post,
+}: {
+  view: View
+  post: { pinned?: boolean; locked?: unknown; is_archived?: boolean }
+}) => (
+  <>
+    {post.pinned ? <span class="mark">{view.t('mark.pinned')}</span> : null}
+    {post.is_archived ? <span class="mark">{view.t('mark.archived')}</span> : null}
+    {post.locked ? <span class="mark">{view.t('mark.locked')}</span> : null}
+  </>
+)

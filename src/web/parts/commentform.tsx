@@ -1,4 +1,5 @@
 import * as comments from '../../service/comments.js'
+import type { Lock } from '../../core/boardrules.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Check, Form, Hidden, Submit } from './form.js'
@@ -25,11 +26,25 @@ interface CommentFormProps {
   autofocus?: boolean
   /** The version of what it answers, where that waits for a decision: it is kept with the answer, unless one says otherwise. */
   keep?: string | undefined
+  /** What the post takes no more. */
+  locked?: Lock | 'archive' | undefined
 }
 
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
-export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = false, keep }: CommentFormProps) {
+export function CommentForm({
+  view,
+  path,
+  slug,
+  to,
+  kind,
+  shortcut,
+  autofocus = false,
+  keep,
+  locked,
+}: CommentFormProps) {
   const { t } = view
+  const isClosed = locked === 'comments' || locked === 'all'
+  if (locked === 'archive' || (isClosed && !view.can('post:update'))) return <p class="soft">{t('comment.closed')}</p>
   const { values } = view.form
   const parent = to?.id
   const isKind = kind === undefined || (kind === 'note') === (values.is_internal === 'true')

@@ -1,5 +1,5 @@
 import { withQuery, type Query } from '../kit/addresses.js'
-import { SORT_WORDS, sortOf, sorts, states, type Choices, type State } from './lists.js'
+import { SORT_WORDS, sortOf, sorts, states, type Choices, type Sort, type State } from './lists.js'
 import type { View } from '../kit/page.js'
 
 interface Named {
@@ -19,15 +19,18 @@ export function Filters({
   boards = NONE,
   roadmaps = NONE,
   state,
+  usual,
 }: {
   view: View
+  /** The order without a choice. */
+  usual?: Sort | undefined
   /** Which posts are shown. Without it, the list has no choice of open and done posts. */
   state?: State
   boards?: Choices<Named>
   roadmaps?: Choices<Named>
 }) {
   const { t, query } = view
-  const chosen = sortOf(view)
+  const chosen = sortOf(view, usual)
   const { done: _, page: __, ...kept } = query
   const isInUse = [query.q, query.board, query.roadmap, query.status, query.by, query.following].some(Boolean)
   // A copy has the lists in their usual order, and each state of them

@@ -44,7 +44,8 @@ function stateOf({ query }: Pick<View, 'query'>, isOfRoadmap: boolean): State {
 const SIZE = 20
 const sizeOf = ({ query }: Pick<View, 'query'>): number => (query.size === '10' ? 10 : SIZE)
 
-export const sortOf = ({ query }: Pick<View, 'query'>): Sort => sorts.find((sort) => sort === query.sort) ?? 'trending'
+export const sortOf = ({ query }: Pick<View, 'query'>, usual: Sort = 'trending'): Sort =>
+  sorts.find((sort) => sort === query.sort) ?? usual
 
 /** Private ones are there for those who may see them. */
 export const EVERY: ('public' | 'private')[] = ['public', 'private']
@@ -71,10 +72,11 @@ async function allOrFirst<Row>(load: (page: number) => Promise<Choices<Row>>): P
  * The boards to choose from, and this one in any case. Where they are too many, those whose names start with this text:
  * see `areTooMany`.
  */
-export async function boardsWith(view: View, url?: string, text = '') {
+export async function boardsWith(view: View, url?: string, text = '', { archived: isKept = false } = {}) {
   const found = await allOrFirst(async (page) => {
     const list = await view.call(boards.list, { limit: FIRST, page, created: 'asc', visibility: EVERY })
-    return { rows: [...list.boards], total: list.total_count }
+    const rows = list.boards.filter(({ archived }) => !archived || isKept)
+    return { rows, total: list.total_count - list.boards.length + rows.length }
   })
   if (areTooMany(found) && text.trim() !== '')
     found.rows = [...(await view.call(boards.list, { limit: FIRST, page: 1, created: 'asc', visibility: EVERY, query: text.slice(0, 200) })).boards] // prettier-ignore
@@ -113,11 +115,18 @@ export function assertTidy({ url, path }: Pick<View, 'url' | 'path'>): void {
     throw new Redirect(withParameters(url, {}))
 }
 
+/** Where the posts are, and in which order unless the address says another. */
+interface Within {
+  boardId?: string[]
+  roadmapId?: string
+  usual?: Sort | undefined
+}
+
 /**
  * Lists the posts that the address asks for. A page after the last one redirects to the last. If the default list has no
  * open posts, it lists all.
  */
-export async function postsOf(view: View, filter: { boardId?: string[]; roadmapId?: string } = {}) {
+export async function postsOf(view: View, filter: Within = {}) {
   assertTidy(view)
   const state = stateOf(view, filter.roadmapId !== undefined)
   const found = await listOf(view, state, filter)
@@ -126,7 +135,7 @@ export async function postsOf(view: View, filter: { boardId?: string[]; roadmapI
     : found
 }
 
-async function listOf(view: View, state: State, filter: { boardId?: string[]; roadmapId?: string }) {
+async function listOf(view: View, state: State, { usual, ...filter }: Within) {
   const kinds: readonly StatusKind[] | undefined = STATES[state]
   const list = await view.call(posts.list, {
     ...filter,
@@ -134,7 +143,7 @@ async function listOf(view: View, state: State, filter: { boardId?: string[]; ro
     ...(view.query.by === 'me' && { mine: true }),
     ...(view.query.following === 'true' && { following: true }),
     ...(view.query.q && { query: filterOf(view) }),
-    sort: sortOf(view),
+    sort: sortOf(view, usual),
     page: pageNumber(view),
     limit: sizeOf(view),
     votes: false,

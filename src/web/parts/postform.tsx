@@ -1,4 +1,5 @@
 import type { TObject } from 'typebox'
+import type { Lock } from '../../core/boardrules.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
@@ -15,6 +16,7 @@ import { NameField } from './namefield.js'
 import { PostList } from './postlist.js'
 import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
+import { PostRules } from './postrules.js'
 import { RoadmapField } from './roadmapfield.js'
 
 interface Named {
@@ -33,6 +35,9 @@ interface PostFormProps {
     contentMarkdown?: string
     boardId?: string | undefined
     roadmapId?: string | undefined
+    /** For those who may change them. */
+    pinned?: boolean
+    locked?: Lock
   }
   /** The post that is edited. Undefined: a new one. */
   slug?: string
@@ -105,6 +110,7 @@ export function PostForm({
       {similar ? <NameField view={view} /> : null}
       {roadmaps ? <RoadmapField view={view} roadmaps={roadmaps} value={values.roadmapId} /> : null}
       {roadmaps && roadmaps.rows.length > 0 ? <TellNobody view={view} /> : null}
+      {values.locked === undefined ? null : <PostRules view={view} pinned={values.pinned} locked={values.locked} />}
       <div class="buttons">
         <Submit>{submit}</Submit>
         <PreviewButton view={view} mayBeUnfinished />

@@ -6,7 +6,7 @@ import type { Mark } from '../../core/search/marks.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
-import { BoardChip, RoadmapChip, Tags } from './chip.js'
+import { BoardChip, PostMarks, RoadmapChip, Tags } from './chip.js'
 import { labelWith } from './count.js'
 import { Icon } from './icon.js'
 import { Marked, MarkedAt } from './marked.js'
@@ -115,6 +115,7 @@ function PostRow({ view, post, found, reason, words = reason?.words ?? [], witho
         <div class="facts" data-live={`facts-${post.number}`}>
           {post.is_spam ? <span class="mark spam">{view.t('mark.spam')}</span> : null}
           {post.is_held ? <span class="mark">{view.t('mark.held')}</span> : null}
+          <PostMarks view={view} post={post} />
           <div class="places">
             {post.roadmap && without !== 'roadmap' ? <RoadmapChip view={view} roadmap={post.roadmap} /> : null}
             {post.board && without !== 'board' ? <BoardChip view={view} board={post.board} /> : null}

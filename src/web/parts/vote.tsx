@@ -1,3 +1,4 @@
+import type { Lock } from '../../core/boardrules.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Count, labelWith } from './count.js'
@@ -8,15 +9,27 @@ interface Voted {
   slug: string
   number: number
   title: string
-  voters: { votesCount: number; viewerVote?: unknown }
+  voters: { votesCount: number; votes_hidden?: boolean; viewerVote?: unknown }
+  locked?: Lock
+  is_archived?: boolean
 }
 
+/** Where the board shows votes to those who voted alone. */
+const UNKNOWN = '–'
+
+const isClosed = ({ locked, is_archived: isArchived }: Voted): boolean =>
+  locked === 'votes' || locked === 'all' || isArchived === true
+
 const labelOf = (view: View, { title, voters }: Voted): string =>
-  view.t('vote.label', { title, votes: labelWith(view, 'voters.count', voters.votesCount) })
+  view.t('vote.label', {
+    title,
+    votes: voters.votes_hidden ? view.t('vote.hidden') : labelWith(view, 'voters.count', voters.votesCount),
+  })
 
 /** The same inside the form of a new post, where no other form can be: the button itself says where it leads. */
 export function VoteInForm({ view, post }: { view: View; post: Voted }) {
-  const { votesCount: count, viewerVote } = post.voters
+  const { votesCount: count, viewerVote, votes_hidden: isHidden = false } = post.voters
+  if (isClosed(post)) return <Closed view={view} voters={post.voters} />
   if (viewerVote !== undefined)
     return (
       <span class="voted" title={view.t('vote.given')}>
@@ -36,7 +49,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
         aria-label={labelOf(view, post)}
       >
         <Icon name="up" />
-        <span>{view.words.compact(count)}</span>
+        <span>{isHidden ? UNKNOWN : view.words.compact(count)}</span>
       </button>
     </span>
   )
@@ -50,16 +63,25 @@ const Votes = ({ view, count }: { view: View; count: number }) => (
   </>
 )
 
+/** The votes of a post that takes none. */
+const Closed = ({ view, voters: { votesCount, votes_hidden: isHidden } }: { view: View; voters: Voted['voters'] }) => (
+  <span class="voted" title={view.t('vote.closed')}>
+    <Icon name="up" />
+    {isHidden ? <span>{UNKNOWN}</span> : <Votes view={view} count={votesCount} />}
+  </span>
+)
+
 /** A vote for a post: a form of one button, which a script sends without leaving the page. */
 export function Vote({ view, post }: { view: View; post: Voted }) {
-  const { votesCount: count, viewerVote } = post.voters
+  const { votesCount: count, viewerVote, votes_hidden: isHidden = false } = post.voters
+  if (isClosed(post) && view.copiedAt === undefined) return <Closed view={view} voters={post.voters} />
   const isVoted = viewerVote !== undefined
   const path = links.post(post.slug)
   if (view.copiedAt !== undefined)
     return (
       <span class="voted">
         <Icon name="up" />
-        <Votes view={view} count={count} />
+        {isHidden ? <span>{UNKNOWN}</span> : <Votes view={view} count={count} />}
       </span>
     )
   return (
@@ -73,7 +95,7 @@ export function Vote({ view, post }: { view: View; post: Voted }) {
       <Hidden name="to" value={view.path.startsWith('/posts/') ? undefined : `${view.url}#post-${post.number}`} />
       <button type="submit" aria-pressed={isVoted ? 'true' : 'false'} aria-label={labelOf(view, post)}>
         <Icon name="up" />
-        <span data-count="">{view.words.compact(count)}</span>
+        <span data-count="">{isHidden ? UNKNOWN : view.words.compact(count)}</span>
       </button>
     </Form>
   )

@@ -1,6 +1,7 @@
 import { searchWords } from '../../core/words.js'
 import * as follows from '../../service/boardfollows.js'
 import * as service from '../../service/boards.js'
+import * as posts from '../../service/postlists.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { EVERY, filterOf, postsOf } from '../parts/lists.js'
@@ -63,6 +64,7 @@ export const boards = page({
                       <Icon name="lock" /> {t('mark.private')}
                     </span>
                   )}
+                  {board.archived ? <span class="mark">{t('mark.archived')}</span> : null}
                   <span class="soft" data-live={`board-${board.url}`}>
                     {t('board.posts', { count: Number(board.post_count) })}
                   </span>
@@ -77,12 +79,20 @@ export const boards = page({
   },
 })
 
+/** Pinned posts that a board shows above the others, the newest. */
+const PINNED = 10
+
 export const board = page({
   cache: 'actor',
   async load(view) {
     const { board: shown } = await view.call(service.show, { url: view.params.url })
     const isFollowed = view.viewer !== null && (await view.call(follows.followed, { url: shown.boardId })).following
-    return { board: shown, isFollowed, list: await postsOf(view, { boardId: [shown.boardId] }) }
+    const within = { boardId: [shown.boardId] }
+    const list = await postsOf(view, { ...within, usual: shown.sort })
+    const isFirst =
+      pageNumber(view) === 1 && !['q', 'by', 'following', 'sort', 'status'].some((name) => view.query[name])
+    const { posts: pinned } = isFirst ? await view.call(posts.list, { ...within, pinned: true, limit: PINNED, votes: false }) : { posts: [] } // prettier-ignore
+    return { board: shown, isFollowed, list, pinned }
   },
   title: (_view, { board: { name } }) => name,
   head: (view, { board: { name, url } }) => (
@@ -93,8 +103,10 @@ export const board = page({
       feed={links.feed(links.board(url))}
     />
   ),
-  show(view, { board: shown, isFollowed, list }) {
+  show(view, { board: shown, isFollowed, list, pinned }) {
     const { t, href } = view
+    const isOpen = !shown.archived && (shown.posting !== 'team' || view.can('post:update'))
+    const others = list.posts.filter(({ postId }) => !pinned.some((post) => post.postId === postId))
     const write = href(withQuery('/posts/new', { board: shown.url }))
     return (
       <>
@@ -109,8 +121,14 @@ export const board = page({
                   <Icon name="lock" /> {t('mark.private')}
                 </span>
               )}{' '}
+              {shown.archived ? <span class="mark">{t('mark.archived')}</span> : null}{' '}
               {t('board.posts', { count: Number(shown.post_count) })}
             </p>
+            {shown.description ? (
+              <p>
+                <bdi>{shown.description}</bdi>
+              </p>
+            ) : null}
             {view.viewer ? (
               <Form view={view} to={`${links.board(shown.url)}/${isFollowed ? 'unfollow' : 'follow'}`}>
                 <button type="submit" class="link">
@@ -119,21 +137,28 @@ export const board = page({
               </Form>
             ) : null}
           </div>
-          <a class="button primary" href={write}>
-            {t('post.new')}
-          </a>
-        </div>
-        <Filters view={view} state={list.state} />
-        {list.posts.length > 0 ? (
-          <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} without="board" />
-        ) : view.query.q || view.query.by || view.query.following || view.query.status ? (
-          <Unmatched view={view} all={withQuery(view.path, { status: 'all' })} board={shown.url} />
-        ) : (
-          <Empty title={t('empty.posts')}>
-            <p>{t('empty.postsNext')}</p>
+          {isOpen ? (
             <a class="button primary" href={write}>
               {t('post.new')}
             </a>
+          ) : null}
+        </div>
+        <Filters view={view} state={list.state} usual={shown.sort} />
+        {pinned.length > 0 ? <PostList view={view} posts={pinned} without="board" /> : null}
+        {others.length > 0 ? (
+          <PostList view={view} posts={others} words={searchWords(filterOf(view))} without="board" />
+        ) : pinned.length > 0 ? null : view.query.q || view.query.by || view.query.following || view.query.status ? (
+          <Unmatched view={view} all={withQuery(view.path, { status: 'all' })} board={shown.url} />
+        ) : (
+          <Empty title={t('empty.posts')}>
+            {isOpen ? (
+              <>
+                <p>{t('empty.postsNext')}</p>
+                <a class="button primary" href={write}>
+                  {t('post.new')}
+                </a>
+              </>
+            ) : null}
           </Empty>
         )}
         <Pager view={view} page={pageNumber(view)} pages={list.total_pages} isCapped={list.is_capped} />

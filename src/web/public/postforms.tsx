@@ -45,14 +45,22 @@ async function similarTo(
   }
 }
 
+/** Boards that take the posts of whoever reads the page. */
+const taking = (view: View, { rows, total }: Awaited<ReturnType<typeof boardsWith>>) => {
+  const open = view.can('post:update') ? rows : rows.filter(({ posting }) => posting !== 'team')
+  return { rows: open, total: total - rows.length + open.length }
+}
+
 export const newPost = page({
   cache: 'never',
   isUnlisted: true,
   forms: [service.create],
   async load(view) {
     const title = view.form.values.title ?? view.query.title ?? ''
+    const places = await placesOf(view, view.form.values.boardId ?? view.query.board)
     return {
-      ...(await placesOf(view, view.form.values.boardId ?? view.query.board)),
+      ...places,
+      boards: taking(view, places.boards),
       similar: await similarTo(view, title),
     }
   },
@@ -68,7 +76,11 @@ export const newPost = page({
         of={service.create}
         boards={places}
         {...(similar && { similar })}
-        values={{ title: view.query.title, boardId: view.query.board }}
+        values={{
+          title: view.query.title,
+          boardId: view.query.board,
+          contentMarkdown: places.rows.find(({ url }) => url === view.query.board)?.template ?? '',
+        }}
         submit={view.t('post.send')}
       />
     </>
@@ -168,7 +180,7 @@ export const create = action({
             view={view}
             to="/posts/new"
             of={service.create}
-            boards={places.boards}
+            boards={taking(view, places.boards)}
             {...(found && { similar: found })}
             isChecked={!isUnfinished}
             submit={view.t(isUnfinished ? 'post.send' : 'similar.sendAnyway')}
@@ -210,6 +222,7 @@ export const editPost = page({
           contentMarkdown: unescaped(shown.contentMarkdown ?? ''),
           boardId: view.query.board ?? shown.board?.url,
           roadmapId: shown.roadmap?.url,
+          ...(view.can('post:update') && { pinned: shown.pinned ?? false, locked: shown.locked ?? 'none' }),
         }}
         version={versionOf(view, view.form.values.ifUpdatedAt, shown.updatedAt)}
         submit={view.t('form.save')}
@@ -228,6 +241,7 @@ export const update = action({
     title: titleGiven(form),
     contentMarkdown: form.contentMarkdown ?? '',
     boardId: form.boardId || null,
+    ...(can('post:update') && form.locked !== undefined && { pinned: form.pinned === 'true', locked: form.locked }),
     ...(form.ifUpdatedAt && { ifUpdatedAt: form.ifUpdatedAt }),
     ...(form.quiet && { quiet: form.quiet === 'true' }),
     ...(can('post:update') && form.roadmapId !== undefined && { roadmapId: form.roadmapId || null }),

@@ -11,7 +11,7 @@ import { pageNumber, within, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
-import { BoardChip, RoadmapChip, Tags } from '../parts/chip.js'
+import { BoardChip, PostMarks, RoadmapChip, Tags } from '../parts/chip.js'
 import { CommentForm } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
@@ -100,8 +100,8 @@ export const post = page({
           dateModified: shown.updatedAt,
           author: { '@type': 'Person', name: nameOf(view, shown.author) },
           interactionStatistic: [
-            ['LikeAction', shown.voters.votesCount],
-            ['CommentAction', count],
+            ...(shown.voters.votes_hidden ? [] : [['LikeAction', shown.voters.votesCount] as const]),
+            ['CommentAction', count] as const,
           ].map(([type, total]) => ({
             '@type': 'InteractionCounter',
             interactionType: `https://schema.org/${type}`,
@@ -132,6 +132,7 @@ export const post = page({
                 <div class="facts" data-live="facts">
                   {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
                   {shown.is_held ? <span class="mark">{t('mark.held')}</span> : null}
+                  <PostMarks view={view} post={shown} />
                   <div class="places">
                     {stages.length > 0 ? (
                       <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
@@ -230,7 +231,12 @@ export const post = page({
               <CommentPager view={view} pages={pages} to="newer" />
             </div>
             <Summary view={view} />
-            <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} />
+            <CommentForm
+              view={view}
+              path={`${path}/comments`}
+              slug={shown.slug}
+              locked={shown.is_archived ? 'archive' : shown.locked}
+            />
           </section>
         </div>
       </div>

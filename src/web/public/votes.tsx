@@ -16,14 +16,24 @@ const postOf = (view: View): string => links.post(view.params.slug ?? '')
 /** Back to where the vote was given, at that post. */
 const back = (view: View, form: Fields): string => within(form.to) ?? postOf(view)
 
+interface Counted {
+  votesCount: number
+  votes_hidden?: boolean
+}
+
 /** The script gets the new count, as a number and in words. */
-const outcome = (view: View, form: Fields, flash: Flash, count: number): Outcome => ({
+const outcome = (
+  view: View,
+  form: Fields,
+  flash: Flash,
+  { votesCount: count, votes_hidden: isHidden }: Counted,
+): Outcome => ({
   to: back(view, form),
   flash,
   json: {
     isVoted: flash !== 'unvoted',
-    votes: view.words.compact(count),
-    count: labelWith(view, 'voters.count', count),
+    votes: isHidden ? '–' : view.words.compact(count),
+    count: isHidden ? view.t('vote.hidden') : labelWith(view, 'voters.count', count),
   },
 })
 
@@ -32,20 +42,20 @@ const unchanged =
   (flash: Flash) =>
   async (view: View, form: Fields): Promise<Outcome> => {
     const { post } = await view.call(posts.show, { id: view.params.slug })
-    return outcome(view, form, flash, post.voters.votesCount)
+    return outcome(view, form, flash, post.voters)
   }
 
 export const vote = action({
   operation: service.add,
   input: (view) => ({ postId: view.params.slug }),
-  done: (view, { voters: now }, form) => outcome(view, form, 'voted', now.votesCount),
+  done: (view, { voters: now }, form) => outcome(view, form, 'voted', now),
   settled: { VOTE_EXISTS: unchanged('votedBefore') },
 })
 
 export const unvote = action({
   operation: service.remove,
   input: (view) => ({ postId: view.params.slug }),
-  done: (view, { voters: now }, form) => outcome(view, form, 'unvoted', now.votesCount),
+  done: (view, { voters: now }, form) => outcome(view, form, 'unvoted', now),
   settled: { VOTE_NOT_FOUND: unchanged('unvoted') },
 })
 

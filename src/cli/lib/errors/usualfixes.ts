@@ -173,6 +173,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     EVENT_NOT_FOUND: run('events list'),
     COMMENT_CANNOT_ANSWER: of('comments show', 'COMMENT'),
     POST_MERGED: of('posts show', 'POST'),
+    POST_LOCKED: of('posts show', 'POST'),
+    BOARD_ARCHIVED: run('boards list'),
     POST_NOT_MERGED: of('posts show', 'POST'),
     MERGE_REFUSED: help,
     UNDO_REFUSED: of('events show', 'EVENT'),

@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
+import * as merges from '../../src/service/merges.js'
+import * as posts from '../../src/service/posts.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+
+async function world(engine: Engine) {
+  const site = await makeSite(engine, { siteUrl: 'http://localhost', rates: {} })
+  const owner = await site.owner()
+  await site.call(boards.create, { name: 'Ideas' })
+  const [member, other] = [await site.member(), await site.member()]
+  const staff = await site.member(['dashboard:read', 'post:update', 'vote:assign'])
+  const write = async (token: string, title: string, boardId = 'ideas') =>
+    site.http('POST /posts', { token, body: { title, boardId } })
+  const set = (input: object) => site.call(boards.update, { boardId: 'ideas', partial: true, ...input })
+  const codeOf = async (request: string, token: string, body: object = {}) => {
+    const { status, body: answer } = await site.http(request, { token, body })
+    return answer.code ?? status
+  }
+  const pageOf = async (path: string, token?: string) => {
+    const headers = { accept: 'text/html', ...(token !== undefined && { cookie: `feedbackctl=${token}` }) }
+    return (await site.http(`GET /${path}`, { headers })).text
+  }
+  return { site, owner, member, other, staff, write, set, codeOf, pageOf }
+}
+
+describe.each(engines)('the rules of a board on %s', (engine) => {
+  it('say what it is for, what posts begin with, in which order they are, and who may write them', async () => {
+    const { site, owner, member, staff, write, set, pageOf } = await world(engine)
+    expect((await site.http('GET /boards/ideas')).body.board).not.toHaveProperty('template')
+    const given = { description: 'For <everyone>', template: '**What** is `wrong`?', posting: 'team', sort: 'newest' }
+    await set(given)
+    expect((await site.http('GET /boards/ideas')).body.board).toMatchObject(given)
+    expect((await write(member.token, 'Mine')).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    for (const title of ['One', 'Two']) {
+      site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+      expect((await write(staff.token, title)).status).toBe(201)
+    }
+    await site.http('POST /votes', { token: member.token, body: { postId: '1' } })
+    const shown = await pageOf('/boards/ideas', member.token)
+    expect(shown).toContain('For &lt;everyone>')
+    expect(shown).not.toContain('/posts/new?board=ideas')
+    expect(shown.indexOf('<bdi>Two</bdi>')).toBeLessThan(shown.indexOf('<bdi>One</bdi>'))
+    expect(await pageOf('/posts/new', member.token)).not.toContain('value="ideas"')
+    expect(await pageOf('/posts/new?board=ideas', staff.token)).toContain('**What** is `wrong`?')
+    const { text } = await site.http('POST //dashboard/boards/ideas/settings', { headers: { ...FORM, accept: 'text/html', cookie: `feedbackctl=${owner}` }, body: 'name=Ideas&url=ideas&color=c2410c&display=true&view_voters=true&description=&template=&posting=everyone&sort=votes' }) // prettier-ignore
+    expect(text).not.toContain('problem')
+    const { board } = (await site.http('GET /boards/ideas')).body
+    expect([board.description, board.template, board.posting, board.sort]).toEqual([undefined, undefined, undefined, 'votes']) // prettier-ignore
+    expect((await write(member.token, 'Mine')).status).toBe(201)
+  })
+
+  it('make an archive of it that can only be read', async () => {
+    const { site, owner, member, other, staff, write, set, codeOf, pageOf } = await world(engine)
+    const { post } = (await write(member.token, 'Dark mode')).body
+    await site.call(comments.create, { post_id: '1', body: 'Please' })
+    await set({ archived: true })
+    for (const token of [other.token, staff.token, owner]) {
+      expect((await write(token, 'Late')).body.code).toBe('BOARD_ARCHIVED')
+      expect(await codeOf('POST /posts/1/comments', token, { body: 'Late' })).toBe('BOARD_ARCHIVED')
+      expect(await codeOf('POST /votes', token, { postId: '1' })).toBe('BOARD_ARCHIVED')
+    }
+    expect(await codeOf('DELETE /votes', member.token, { postId: '1' })).toBe('BOARD_ARCHIVED')
+    expect(await codeOf('PATCH /posts', member.token, { id: '1', title: 'Dark theme' })).toBe('BOARD_ARCHIVED')
+    await site.http('POST /posts', { token: member.token, body: { title: 'Elsewhere' } })
+    expect(await codeOf('PATCH /posts', member.token, { id: '2', partial: true, boardId: 'ideas' })).toBe('BOARD_ARCHIVED') // prettier-ignore
+    expect((await site.http('POST /posts/get', { body: { boardId: ['ideas'] } })).body.posts).toMatchObject([{ is_archived: true }]) // prettier-ignore
+    const shown = await pageOf(`/posts/${post.slug}`, other.token)
+    expect([shown.includes('takes no comments any more'), shown.includes(`/posts/${post.slug}/vote"`)]).toEqual([true, false]) // prettier-ignore
+    for (const path of ['/posts/new', '/?q=mode']) expect(await pageOf(path, member.token)).not.toContain('value="ideas"') // prettier-ignore
+    expect(await pageOf('/boards/ideas')).toContain('Archived')
+    await site.call(posts.update, { id: '1', partial: true, boardId: null }) // the team takes posts out
+    expect(await codeOf('POST /votes', other.token, { postId: '1' })).toBe(201)
+  })
+
+  it('hide votes until somebody has voted', async () => {
+    const { site, member, other, staff, write, set, pageOf } = await world(engine)
+    const { post } = (await write(member.token, 'Dark mode')).body
+    await set({ hides_votes: true })
+    const votersFor = async (token?: string) => (await site.http('GET /posts/1', { ...(token !== undefined && { token }) })).body.post?.voters ?? (await site.http('POST /posts/get', { ...(token !== undefined && { token }), body: {} })).body.posts[0].voters // prettier-ignore
+    const hidden = { votes: [], votesCount: 0, votes_hidden: true }
+    expect([await votersFor(), await votersFor(other.token)]).toEqual([hidden, hidden])
+    expect([(await votersFor(member.token)).votesCount, (await votersFor(staff.token)).votesCount]).toEqual([1, 1])
+    const { votes } = (await site.http('GET /posts/1/votes', { token: other.token })).body
+    expect([votes.results, votes.total_count]).toEqual([[], 0])
+    expect((await site.http('GET /export/posts?format=jsonl', { token: other.token })).text).toContain('"votesCount":0')
+    expect(await pageOf(`/posts/${post.slug}`, other.token)).toContain('the number shows once you vote')
+    const { body } = await site.http('POST /votes', { token: other.token, body: { postId: '1' } })
+    expect([body.voters.votesCount, (await votersFor(other.token)).votesCount]).toEqual([2, 2])
+    const withdrawn = await site.http('DELETE /votes', { token: other.token, body: { postId: '1' } })
+    expect(withdrawn.body.voters).toEqual(hidden)
+  })
+
+  it('keep pinned posts on top, and locked ones take no more', async () => {
+    const { site, owner, member, other, staff, write, codeOf, pageOf } = await world(engine)
+    for (const title of ['Read this first', 'Dark mode', 'Export']) await write(member.token, title)
+    expect(await codeOf('PATCH /posts', member.token, { id: '1', partial: true, pinned: true })).toBe('NOT_ENOUGH_PERMISSION') // prettier-ignore
+    expect(await codeOf('PATCH /posts', staff.token, { id: '1', partial: true, pinned: true, locked: 'comments' })).toBe(200) // prettier-ignore
+    expect(await codeOf('PATCH /posts', member.token, { id: '1', title: 'Read this', pinned: true, locked: 'comments' })).toBe(200) // prettier-ignore
+    const found = (await site.http('POST /posts/get', { body: { pinned: true } })).body
+    expect([found.total_count, found.posts]).toMatchObject([1, [{ number: 1, pinned: true, locked: 'comments' }]])
+    const shown = await pageOf('/boards/ideas?page=1')
+    expect(shown.match(/<bdi>Read this<\/bdi>/g)).toHaveLength(1)
+    expect(shown.indexOf('Read this')).toBeLessThan(shown.indexOf('<bdi>Export</bdi>'))
+    expect(await codeOf('POST /posts/1/comments', member.token, { body: 'Mine' })).toBe('POST_LOCKED')
+    expect(await codeOf('POST /votes', other.token, { postId: '1' })).toBe(201)
+    expect(await codeOf('POST /posts/1/comments', staff.token, { body: 'From the team' })).toBe(201)
+    await site.call(posts.update, { id: '1', partial: true, locked: 'votes' })
+    expect(await codeOf('DELETE /votes', other.token, { postId: '1' })).toBe('POST_LOCKED')
+    expect(await codeOf('POST /posts/1/comments', member.token, { body: 'Mine' })).toBe(201)
+    // A merge is of the team: voters come to a locked post too, and go back
+    const { outcomes } = await site.call(merges.merge, { ids: ['2'], into: '1' })
+    expect(outcomes).toMatchObject([{ moved: { votes: 1 } }])
+    await site.call(merges.unmerge, { ids: ['2'] })
+    expect((await site.http('POST /posts/get', { body: { query: 'dark' } })).body.posts[0].voters.votesCount).toBe(1)
+    const event = (await site.http('GET /events?limit=20', { token: owner })).body
+    expect(JSON.stringify(event)).toContain('"field":"locked","before":"comments","after":"votes"')
+  })
+})
