@@ -17,7 +17,7 @@ export const site = download({
   access: 'owner',
   sensitive: true,
   types: [LINES, ARCHIVE],
-  errors: ['NOT_FOUND'],
+  errors: ['NOT_FOUND', 'STORAGE_FULL'],
   input: fields({
     format: oneOf([...FORMATS], {
       default: 'lines',
@@ -35,9 +35,10 @@ export const site = download({
     if (!exports) throw new AppError('NOT_FOUND', 'Only a server takes a site out over HTTP. Use "feedbackctl export".')
     const at = now()
     const day = at.toISOString().slice(0, 10)
-    if (format === 'lines') return { file: `site-${day}.jsonl`, type: LINES, pieces: exports.lines() }
-    const files = format === 'csv' ? exports.sheets({ bom }) : exports.pages(at)
-    return { file: `${format}-${day}.zip`, type: ARCHIVE, pieces: archived(files, ctx) }
+    if (format === 'lines') return { file: `site-${day}.jsonl`, type: LINES, pieces: exports.spooled(exports.lines()) }
+    // Pages are made as they are taken: they hold no transaction
+    const pieces = format === 'csv' ? exports.spooled(archived(exports.sheets({ bom }), ctx)) : archived(exports.pages(at), ctx) // prettier-ignore
+    return { file: `${format}-${day}.zip`, type: ARCHIVE, pieces }
   },
 })
 

@@ -11,6 +11,7 @@ interface Found {
   full: number
   writes: string[]
   page: number
+  exported: string
   backup: { code: number; stderr: string; left: string[] }
   after: unknown[]
 }
@@ -25,12 +26,13 @@ it('a full disk is said by /readyz, commands and forms, and everything goes on w
   const script = path.resolve(import.meta.dirname, '../support/fulldisk.js')
   const args = ['--map-root-user', '--mount', process.execPath, script, PROGRAM, temporaryFolder()]
   const { stdout } = await promisify(execFile)('unshare', args)
-  const { before, command, full, writes, page, backup, after } = JSON.parse(stdout) as Found
+  const { before, command, full, writes, page, exported, backup, after } = JSON.parse(stdout) as Found
   expect(before).toEqual(['201', 200])
   expect(command).toMatchObject({ code: 6, stderr: expect.stringMatching(/no space left[^]*STORAGE_FULL/) })
   expect(full).toBe(503)
   expect(writes).toEqual(['503 STORAGE_FULL', '503 STORAGE_FULL'])
   expect(page).toBe(200)
+  expect(exported).toBe('503 STORAGE_FULL')
   expect(backup).toMatchObject({ code: 6, stderr: expect.stringMatching(/no backup[^]*STORAGE_FULL/), left: [] })
   expect(after).toEqual([200, '201', 0, 0])
 })

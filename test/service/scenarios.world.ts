@@ -45,7 +45,7 @@ const BACKUP = { file: 'site.backup', bytes: 100, createdAt: '2026-03-01T00:00:0
 async function* oneFile() {
   yield await Promise.resolve({ file: 'x.csv', text: 'x', rows: 1 })
 }
-const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile }
+const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile, spooled: <T>(pieces: T) => pieces }
 
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
 export async function makeWorld(engine: Engine) {

@@ -39,6 +39,8 @@ found.command = run(['boards', 'create', 'Ideas'])
 found.full = await ready() // before the server has tried to write
 found.writes = [await write(), await write()]
 found.page = (await fetch(url)).status
+const taken = await fetch(`${url}/api/v1/export`, { headers: { authorization: `Bearer ${token}` } })
+found.exported = `${taken.status} ${(await taken.json()).code}`
 const backups = `${folder}/data/feedbackctl/backups`
 found.backup = { ...run(['backup', 'create']), left: existsSync(backups) ? readdirSync(backups) : [] }
 rmSync(filler)

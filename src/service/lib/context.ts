@@ -73,6 +73,8 @@ interface SiteExports {
   sheets(this: void, options: { bom: boolean }): AsyncIterable<FilePiece>
   /** The pages that visitors see at this time. */
   pages(this: void, at: Date): AsyncIterable<FilePiece>
+  /** The same pieces, which are read at once, however slowly they are taken. */
+  spooled(this: void, pieces: AsyncIterable<Piece>): AsyncIterable<Piece>
 }
 
 /** What an operation has besides its input. */

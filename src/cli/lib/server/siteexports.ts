@@ -16,4 +16,11 @@ export const siteExports = (app: App, config: Config): NonNullable<Context['expo
     const { copiedSite } = await import('../../../static/site.js')
     for await (const { file, data, kind } of copiedSite(app, at)) yield { file, text: data, rows: kind === 'page' ? 1 : 0 } // prettier-ignore
   },
+  async *spooled(pieces) {
+    const { spooled } = await import('../../../backup/spool.js')
+    yield* spooled(
+      pieces,
+      [config.get('data.dir')].flatMap((folder) => folder ?? []),
+    )
+  },
 })
