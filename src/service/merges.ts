@@ -31,6 +31,7 @@ import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { assertUnchanged, contentChanged } from './lib/times.js'
+import { isSeenAlike } from './lib/repeats.js'
 import { showsVoters } from './lib/voters.js'
 import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
 
@@ -51,7 +52,7 @@ export const merge = operation({
       }),
     ),
     if_updated_at: ifEachUnchanged(
-      'updatedAt of each as you read it, in the order of ids: one that is another by now fails with CONTENT_CHANGED, and each does if into was merged meanwhile',
+      'updatedAt of each as you read it, in the order of ids: one that is another by now fails with CONTENT_CHANGED, and each does if into was merged meanwhile, or is seen by other people than the post',
     ),
   }),
   output: bulkOutput,
@@ -80,7 +81,7 @@ async function mergeIn(
   if (stands !== post) assertReads(tx, post)
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
-  if (seen !== undefined) await assertAsSeen(tx, { post, seen, into })
+  if (seen !== undefined) await assertAsSeen(tx, { post, target, seen, into })
   assertMergeable(post, target)
   if (await isReported(tx.db, post.postId))
     throw new AppError('MERGE_REFUSED', `Post #${post.number} has open reports. Decide on them first.`)
@@ -93,9 +94,16 @@ async function mergeIn(
   return { ...done, moved, undo: { type: 'merged', postId: post.postId, at } }
 }
 
-/** Who has read both posts merges these, and no post that one of them was merged into since. */
-async function assertAsSeen(tx: Change, { post, seen, into }: { post: PostView; seen: string; into: string }) {
+/**
+ * Who has read both posts merges these, and no post that one of them was merged into since, nor one that other people see
+ * by now: to move a board changes no post.
+ */
+async function assertAsSeen(
+  tx: Change,
+  { post, target, seen, into }: { post: PostView; target: PostView; seen: string; into: string },
+) {
   assertUnchanged('if_updated_at', seen, post.updatedAt)
+  if (!isSeenAlike(post, target)) throw contentChanged()
   const { post: named, stands } = await postsGiven(tx, into)
   if (named !== stands) throw contentChanged()
 }

@@ -248,6 +248,15 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(changed.text).toContain('A dark mode, but of another kind')
     const second = await buttonOf()
     expect(second[2]).toBe('4')
+    const wide = await site.member(['dashboard:read', 'post:destroy', 'post:update', 'board:read'])
+    const seen = (await site.http('GET /moderation', { token: wide.token })).body.items as Item[]
+    const [asked] = seen.filter(({ post }) => post.number === number)
+    expect(asked?.repeats).toMatchObject({ number: 4, is_mergeable: true })
+    await site.call(posts.update, { id: '4', boardId: 'secret', partial: true })
+    const pressed = { ids: [String(number)], into: '4', if_updated_at: [asked?.updated_at] }
+    const late = await site.http('POST /posts/merge', { token: wide.token, body: pressed })
+    expect(late.body.outcomes).toMatchObject([{ error: { code: 'CONTENT_CHANGED' } }])
+    await site.call(posts.update, { id: '4', boardId: null, partial: true })
     await site.call(merges.merge, { ids: ['4'], into: '3' })
     expect([(await press(second)).status, await isThere()]).toEqual([409, true])
     const { body } = await site.http('POST /posts/merge', { token: staff.token, body: { ids: [String(number)], into: '3', if_updated_at: [] } }) // prettier-ignore

@@ -98,7 +98,7 @@ function shownOf(
 }
 
 /** A merge that hides a post from those who see it, or shows its voters to others, takes more than one look. */
-const isSeenAlike = (post: PostView, into: PostView): boolean =>
+export const isSeenAlike = (post: PostView, into: PostView): boolean =>
   post.is_spam === SHOWN && post.display === into.display && (showsVoters(post) || !showsVoters(into))
 
 /** Since it was found, it may have been merged, hidden or made private. */
