@@ -13,9 +13,9 @@ export const DASHBOARD: Size = { users: 50_000, boards: 111_111, roadmaps: 6, po
 /** Posts of the last week, and posts with an open report. */
 const [NEW, REPORTED] = [2000, 300]
 
-/** Requests of a kind that are measured, each for something else, after as many others. */
-const REQUESTS = 30
-const WARM = 60
+/** Requests of a kind that are measured, each for something else, after others of all kinds: less, and V8 still compiles. */
+const REQUESTS = 20
+const [WARM, ROUNDS] = [40, 3]
 const BULKS = 10
 
 interface Measured {
@@ -92,25 +92,28 @@ export async function measured(url: string, { engine, pid }: Measured): Promise<
   const server = await serve(url)
   const databases = pid === undefined ? [] : [pid]
   const rows: Row[] = []
+  const timed = async (request: Request) => {
+    const before = { server: cpuTimes([server.pid]), databases: cpuTimes(databases), clock: performance.now() }
+    await answerOf(server.url, request)
+    const clock = performance.now() - before.clock
+    const own = cpuBetween(before.server, cpuTimes([server.pid]))
+    const database = cpuBetween(before.databases, cpuTimes(databases))
+    return { cpu: own + database, database, clock }
+  }
+  const ofDatabase = (times: { database: number }[]) =>
+    pid === undefined ? '' : `PostgreSQL itself ${median(times.map(({ database }) => database)).toFixed(1)} ms; `
   try {
+    for (let round = 0; round < ROUNDS; round++)
+      for (const { request } of kinds(token))
+        for (let n = 0; n < WARM; n++) await answerOf(server.url, request(REQUESTS + n))
     for (const { name, request } of kinds(token)) {
-      for (let n = 0; n < WARM; n++) await answerOf(server.url, request(REQUESTS + n))
-      const times: { server: number; database: number; clock: number }[] = []
-      for (let n = 0; n < REQUESTS; n++) {
-        const before = { server: cpuTimes([server.pid]), databases: cpuTimes(databases), clock: performance.now() }
-        await answerOf(server.url, request(n))
-        times.push({
-          server: cpuBetween(before.server, cpuTimes([server.pid])),
-          database: cpuBetween(before.databases, cpuTimes(databases)),
-          clock: performance.now() - before.clock,
-        })
-      }
-      const all = times.map((each) => each.server + each.database)
-      const middle = (of: 'server' | 'database' | 'clock') => median(times.map((each) => each[of])).toFixed(1)
+      const times = []
+      for (let n = 0; n < REQUESTS; n++) times.push(await timed(request(n)))
+      const cpu = times.map((each) => each.cpu)
       rows.push({
         name: `the dashboard, ${engine}, CPU: ${name}`,
-        result: { value: median(all), unit: 'ms', goal: { most: 20 } },
-        note: `most ${Math.max(...all).toFixed(1)} ms; ${databases.length > 0 ? `PostgreSQL itself ${middle('database')} ms; ` : ''}by the clock ${middle('clock')} ms`, // prettier-ignore
+        result: { value: median(cpu), unit: 'ms', goal: { most: 20 } },
+        note: `${Math.min(...cpu).toFixed(1)} to ${Math.max(...cpu).toFixed(1)}; ${ofDatabase(times)}by the clock ${median(times.map(({ clock }) => clock)).toFixed(1)} ms`, // prettier-ignore
       })
     }
     const newest = (bulk: number) =>
@@ -121,16 +124,13 @@ export async function measured(url: string, { engine, pid }: Measured): Promise<
       ['100 posts are marked as spam', (n) => post('/moderation', { ids: newest(n), decision: 'spam' }, token)],
     ]
     for (const [name, request] of bulks) {
-      const times: number[] = []
-      for (let n = 0; n < BULKS; n++) {
-        const began = performance.now()
-        await answerOf(server.url, request(n))
-        times.push(performance.now() - began)
-      }
+      const times = []
+      for (let n = 0; n < BULKS; n++) times.push(await timed(request(n)))
+      const clock = times.map((each) => each.clock)
       rows.push({
         name: `the dashboard, ${engine}, a bulk: ${name}`,
-        result: { value: median(times), unit: 'ms', goal: { most: 300 } },
-        note: `${Math.min(...times).toFixed(0)} to ${Math.max(...times).toFixed(0)}`,
+        result: { value: median(clock), unit: 'ms', goal: { most: 300 } },
+        note: `${Math.min(...clock).toFixed(0)} to ${Math.max(...clock).toFixed(0)}; CPU ${median(times.map(({ cpu }) => cpu)).toFixed(0)} ms`, // prettier-ignore
       })
     }
     return rows

@@ -210,18 +210,31 @@ const brokenCounts = (page: Page) =>
     return broken
   })
 
+/** Of the sources. What is built of them weighs 3 kB less. */
+const [MOST_FIRST, MOST_LATER] = [23_000, 10_000]
+
 it.each([
   { colorScheme: 'dark', viewport: { width: 1600, height: 900 } },
   { forcedColors: 'active', viewport: NARROW, locale: 'ar' },
 ] as const)(
-  'acceptance 12, 30, 33: every page of the team passes axe and fits, its counts have one line, and no select navigates: %o',
+  'acceptance 12, 30, 33: every page of the team passes axe, fits and is light, its counts have one line, and no select navigates: %o',
   async (window) => {
     const made = await filled()
     const page = await enter(made, window)
     const problems: unknown[] = []
     let selects = 0
-    for (const path of made.pages) {
+    const bytes: Promise<number>[] = []
+    page.on('requestfinished', (request) => {
+      const isPage = request.resourceType() === 'document' // scripts that a page loads late are counted for none
+      if (isPage || !isLater) bytes.push(request.sizes().then(({ responseBodySize: body, responseHeadersSize: head }) => body + head)) // prettier-ignore
+    })
+    let isLater = false
+    for (const [index, path] of made.pages.entries()) {
       await page.goto(made.site.url + path)
+      await page.waitForLoadState('networkidle')
+      const weight = (await Promise.all(bytes.splice(0))).reduce((sum, size) => sum + size, 0)
+      if (weight > (index === 0 ? MOST_FIRST : MOST_LATER)) problems.push([path, 'weighs', weight])
+      isLater = true
       const at = page.url() // a post has an address of its own
       for (const violation of await violationsOf(page)) problems.push([path, ...violation])
       const wider = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth) // prettier-ignore

@@ -89,7 +89,7 @@ export const backups = page({
         <Pager view={view} page={pageNumber(view)} pages={pages} />
         <h2>{t('backups.take')}</h2>
         <p>{t('backups.takeExplained')}</p>
-        <ul>
+        <ul class="plain-list">
           {TAKEN.map(({ file, label }) => (
             <li>
               <a href={view.href(`${HOME}/${file}`)} download>
