@@ -181,7 +181,7 @@ async function filled(engine: (typeof engines)[number]) {
       updated_at: '',
     })
     .execute()
-  await site.call(posts.update, { id: post!.postId, roadmapId: 'soon', partial: true })
+  await site.call(posts.update, { id: post!.postId, roadmapId: 'soon', pinned: true, partial: true })
   const { activity } = await site.call(comments.create, { post_id: post!.postId, body: 'x' })
   return { site, owner, post: post!, comment: activity.id }
 }
