@@ -1,10 +1,12 @@
-import { sql } from 'kysely'
+import { setImmediate } from 'node:timers/promises'
+import { sql, type RawBuilder } from 'kysely'
 import { SHOWN } from '../../core/hidden.js'
 import { compiled } from '../cache/compiled.js'
+import { isPostgres } from '../dialect.js'
 import { keysIn, wordIndex } from '../search.js'
 import type { Db } from '../tables.js'
 import { COMPARED, type ComparedPost } from './compared.js'
-import { conditionsOf, conditionsOn, type PostFilter } from './filter.js'
+import { conditionsOf, conditionsOn, type Conditions, type PostFilter } from './filter.js'
 
 /** A word that is searched for: full-text queries that `matchOfTerms` makes. */
 export interface Wanted {
@@ -34,6 +36,17 @@ const MOST_COUNTED = 200
  */
 export async function postsHaving(db: Db, matches: readonly string[]): Promise<{ counts: number[]; all: number }> {
   if (matches.length === 0) return { counts: [], all: 0 }
+  const all = await newestNumber(db)
+  if (isPostgres(db)) return { counts: await countsOf(db, matches), all }
+  const [counts, turn] = [[] as number[], turns()]
+  for (const match of matches) {
+    counts.push(...(await countsOf(db, [match])))
+    await turn()
+  }
+  return { counts, all }
+}
+
+async function countsOf(db: Db, matches: readonly string[]): Promise<number[]> {
   const [row] = await compiled(db, 'postsHaving', { matches }, (given) => ({
     compile: () => {
       const index = wordIndex(db)
@@ -42,10 +55,23 @@ export async function postsHaving(db: Db, matches: readonly string[]): Promise<{
           sql`(select count(*) from (${keysIn(index, match, { created: 'desc', most: MOST_COUNTED })}) as part cross join posts
             where posts.number = part.post and posts.display = 1 and posts.is_spam = ${sql.lit(SHOWN)}) as ${sql.ref(`count${at}`)}`,
       )
-      return sql<Record<string, number>>`select (select coalesce(max(number), 0) from posts) as "all", ${sql.join(counts)}`.compile(db) // prettier-ignore
+      return sql<Record<string, number>>`select ${sql.join(counts)}`.compile(db)
     },
   }))
-  return { counts: matches.map((_, at) => row?.[`count${at}`] ?? 0), all: row?.all ?? 0 }
+  return matches.map((_, at) => row?.[`count${at}`] ?? 0)
+}
+
+/** Other requests have their turn after so many milliseconds: SQLite answers in this thread. */
+const TURN_MS = 5
+
+/** What is called between two queries. */
+function turns(): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < TURN_MS) return
+    await setImmediate()
+    began = performance.now()
+  }
 }
 
 /** The number of the newest post, and 0 where there is none. */
@@ -85,23 +111,69 @@ async function postsAmong(
     anywhere: wanted.map((each) => each.anywhere),
     weights: wanted.map(({ weight }) => weight),
   }
-  const given = { ...conditions, ...lists, limit }
   const index = wordIndex(db)
+  if (!isPostgres(db)) {
+    const found = JSON.stringify(await alikeInTurns(db, wanted, { inTitle, anywhere, alike }))
+    return foundAmong(db, `foundAlike ${alike}`, { ...conditions, found, limit }, (wants) =>
+      sql`select json_extract(value, '$[0]') as post, json_extract(value, '$[1]') as alike from json_each(${wants.found})`) // prettier-ignore
+  }
   const part = (match: string, weight: number, of: number, most: number) =>
     sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(index, match, { created: 'desc', most })}) as part`
-  return compiled(db, `postsWithMost ${alike}`, given, (wants) => {
-    const { inTitle: titles, anywhere: texts, weights, limit: most, ...where } = wants
+  return foundAmong(db, `postsWithMost ${alike}`, { ...conditions, ...lists, limit }, (wants) => {
+    const { inTitle: titles, anywhere: texts, weights } = wants
     const parts = titles.flatMap((match, at) => [
       part(match, weights[at] ?? 0, 1 - OF_TEXT, inTitle),
       part(texts[at] ?? match, weights[at] ?? 0, OF_TEXT, anywhere),
     ])
-    const best = sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
+    return sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
       group by post order by alike desc, post desc limit ${sql.lit(alike)}`
+  })
+}
+
+/** The numbers of the posts with the most of the words, with their weights: a query for each word, in place of one for all. */
+async function alikeInTurns(
+  db: Db,
+  wanted: readonly Wanted[],
+  { inTitle, anywhere, alike }: { inTitle: number; anywhere: number; alike: number },
+): Promise<[number, number][]> {
+  const weights = new Map<number, number>()
+  const turn = turns()
+  for (const each of wanted)
+    for (const { match, of, most } of [
+      { match: each.inTitle, of: 1 - OF_TEXT, most: inTitle },
+      { match: each.anywhere, of: OF_TEXT, most: anywhere },
+    ]) {
+      for (const number of await numbersWith(db, match, most))
+        weights.set(number, (weights.get(number) ?? 0) + each.weight * of)
+      await turn()
+    }
+  return [...weights].toSorted((one, other) => other[1] - one[1] || other[0] - one[0]).slice(0, alike)
+}
+
+/** The numbers of the newest posts that match, from one row: a row for each takes longer than to find them. */
+async function numbersWith(db: Db, match: string, most: number): Promise<number[]> {
+  const [row] = await compiled(db, `numbersWith ${most}`, { match }, (given) => ({
+    compile: () =>
+      sql<{ numbers: string }>`select json_group_array(post) as numbers from (${keysIn(wordIndex(db), given.match, { created: 'desc', most })}) as part`.compile(db), // prettier-ignore
+  }))
+  return JSON.parse(row?.numbers ?? '[]') as number[]
+}
+
+/** Those of `best`, which has numbers of posts and how alike they are, that pass the conditions; the most alike first. */
+function foundAmong<Given extends Conditions & { limit: number }>(
+  db: Db,
+  name: string,
+  given: Given,
+  bestOf: (wants: Given) => RawBuilder<unknown>,
+): Promise<Alike[]> {
+  return compiled(db, name, given, (wants) => {
+    const { limit: most } = wants
+    const best = bestOf(wants)
     // The index still has the titles of merged posts: they lead to the post that they were merged into
     const roots = sql`select coalesce(merges."rootId", found."postId") as "postId", max(best.alike) as alike
       from best cross join posts as found left join merges on merges."postId" = found."postId"
       where found.number = best.post group by coalesce(merges."rootId", found."postId")`
-    const passes = sql.join([sql`posts."postId" = roots."postId"`, ...conditionsOn(db, where)], sql` and `)
+    const passes = sql.join([sql`posts."postId" = roots."postId"`, ...conditionsOn(db, wants)], sql` and `)
     return {
       compile: () =>
         sql<Alike>`with best as materialized (${best})
