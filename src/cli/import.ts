@@ -8,6 +8,7 @@ import { counted, printable } from '../core/text.js'
 import { create } from '../service/imports.js'
 import type { Call } from '../service/lib/operation.js'
 import { answerLines, errorOf } from '../service/lib/uploadresults.js'
+import { limitHeapGrowth } from '../process/heap.js'
 import { SOURCES, type SourceName } from '../sources/index.js'
 import { isAddress, type Preview, type SourceRecord } from '../sources/source.js'
 import { importExport, OWN } from './importsite.js'
@@ -196,6 +197,7 @@ async function imported(
   const fd = rejects === undefined ? undefined : newFile(path.resolve(terminal.cwd, rejects), rejects)
   const interruption = interruptible('Interrupted. Run the import again: it goes on where it was.')
   const progress = counter(terminal, true)
+  const undoHeapLimit = limitHeapGrowth() // thousands of records would else be garbage first
   let said = 0
   async function* bytes(): AsyncGenerator<Uint8Array> {
     let [line, text] = [0, '']
@@ -237,6 +239,7 @@ async function imported(
   } finally {
     progress.end()
     interruption.undo()
+    undoHeapLimit()
     if (said > MOST_SAID) tell(terminal, `${counted(said - MOST_SAID, 'more record')} failed.`)
     if (fd !== undefined) closeSync(fd)
   }

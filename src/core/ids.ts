@@ -1,8 +1,25 @@
-import { randomInt } from 'node:crypto'
+import { randomFillSync, randomInt } from 'node:crypto'
 import { v7, validate } from 'uuid'
 
-/** A UUID v7. These sort by creation time. */
-export const newId = (): string => v7()
+/** Random bytes of an id, and of as many ids as are drawn at once: a draw takes longer than all else about an id. */
+const BYTES = 16
+const pool = Buffer.alloc(BYTES * 256)
+let used = pool.length
+let last = { msecs: -Infinity, seq: 0 }
+
+/** A UUID v7. These sort by creation time, also those of one millisecond. */
+export function newId(): string {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  const random = pool.subarray(used, (used += BYTES))
+  // oxlint-disable-next-line no-restricted-properties -- as in v7 itself: no test sets the time of an id
+  const now = Date.now()
+  const seq = (last.seq + 1) | 0
+  last = now > last.msecs ? { msecs: now, seq: random.readInt32BE(6) & 0x7fffffff } : { msecs: seq === 0 ? last.msecs + 1 : last.msecs, seq } // prettier-ignore
+  return v7({ random, ...last })
+}
 
 /** Random letters and digits, for readable suffixes. Not for secrets. */
 export const randomWord = (length: number): string => Array.from({ length }, () => randomInt(36).toString(36)).join('')

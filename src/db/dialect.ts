@@ -103,6 +103,36 @@ export async function withTempFiles<T>(db: AnyDb, work: () => Promise<T>): Promi
   }
 }
 
+/** Pages of an import of thousands of rows, and those of all else, in KiB: with few, SQLite reads the same pages again and again. */
+export const CACHE = { usual: 4000, large: 32_000 } as const
+
+/** Sets how many pages SQLite keeps for the handle that writes. Call it in a transaction. */
+export async function setCache(db: AnyDb, size: keyof typeof CACHE): Promise<void> {
+  if (!isPostgres(db)) await sql`pragma cache_size = ${sql.lit(-CACHE[size])}`.execute(db)
+}
+
+/** Whether a column has one of many texts: a statement for any number of them. */
+export const isAmong = (db: AnyDb, column: string, texts: Iterable<string>): RawBuilder<boolean> =>
+  isPostgres(db)
+    ? sql`${sql.ref(column)} = any(${sql.val([...new Set(texts)])}::text[])`
+    : sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify([...new Set(texts)])}))`
+
+/**
+ * Rows for `insert into`, of which SQLite gets all as one parameter: with one for each value, making the statement takes
+ * longer than running it.
+ */
+export function rowsGiven<Row extends object>(
+  db: AnyDb,
+  columns: readonly (keyof Row & string)[],
+  rows: readonly Row[],
+): RawBuilder<unknown> {
+  const names = sql.join(columns.map((column) => sql.ref(column)))
+  if (isPostgres(db)) return sql`(${names}) values ${sql.join(rows.map((row) => sql`(${sql.join(columns.map((column) => row[column] ?? null))})`))}` // prettier-ignore
+  const values = JSON.stringify(rows.map((row) => columns.map((column) => row[column] ?? null)))
+  const cells = sql.join(columns.map((_column, at) => sql`value ->> ${sql.lit(at)}`))
+  return sql`(${names}) select ${cells} from json_each(${values}) where true`
+}
+
 /**
  * Runs a query for each value and returns all rows, in the order of the values. PostgreSQL uses a lateral join, with one
  * plan for any number of values. SQLite has no lateral joins, so the queries are combined with `union all`.

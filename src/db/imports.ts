@@ -1,7 +1,7 @@
 import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
 import type { ImportedKind } from '../core/importedkinds.js'
-import { isPostgres } from './dialect.js'
+import { isAmong, isPostgres, rowsGiven } from './dialect.js'
 import { indexPosts } from './search.js'
 import { indexComments } from './searchindex.js'
 import type { Db, Tables } from './tables.js'
@@ -19,13 +19,15 @@ export async function importedRows(
     .select(['sourceId', 'rowId'])
     .where('source', '=', source)
     .where('kind', '=', kind)
-    .where('sourceId', 'in', [...new Set(ids)])
+    .where(isAmong(db, 'sourceId', ids))
     .execute()
   return new Map(rows.map(({ sourceId, rowId }) => [sourceId, rowId]))
 }
 
 export async function rememberImported(db: Db, rows: readonly Insertable<Tables['imported_rows']>[]): Promise<void> {
-  if (rows.length > 0) await db.insertInto('imported_rows').values(rows).execute()
+  if (rows.length === 0) return
+  const given = rowsGiven(db, ['source', 'kind', 'sourceId', 'rowId'], rows)
+  await sql`insert into imported_rows ${given}`.execute(db)
 }
 
 /** How many rows were imported from a source, by kind. */
@@ -62,9 +64,7 @@ export async function presentIds(
   if (ids.length === 0) return new Set()
   const [table, column] = PLACES[kind]
   const { rows } = await sql<{ id: string }>`
-    select ${sql.ref(column)} as id from ${sql.table(table)} where ${sql.ref(column)} in (${sql.join([...new Set(ids)])})`.execute(
-    db,
-  )
+    select ${sql.ref(column)} as id from ${sql.table(table)} where ${isAmong(db, column, ids)}`.execute(db)
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -80,14 +80,18 @@ const PLACES = {
 /** Returns the slug ids that posts have already. */
 export async function takenSlugIds(db: Db, slugIds: readonly string[]): Promise<Set<string>> {
   if (slugIds.length === 0) return new Set()
-  const rows = await db.selectFrom('posts').select('slugId').where('slugId', 'in', slugIds).execute()
+  const rows = await db
+    .selectFrom('posts')
+    .select('slugId')
+    .where(isAmong(db, 'slugId', slugIds))
+    .execute()
   return new Set(rows.map(({ slugId }) => slugId))
 }
 
 /** Accounts by their addresses, which are in lower case. */
 export async function usersByEmail(db: Db, emails: readonly string[]): Promise<Map<string, string>> {
   if (emails.length === 0) return new Map()
-  const rows = await db.selectFrom('users').select(['userId', 'email']).where('email', 'in', [...new Set(emails)]).execute() // prettier-ignore
+  const rows = await db.selectFrom('users').select(['userId', 'email']).where(isAmong(db, 'email', emails)).execute() // prettier-ignore
   return new Map(rows.map(({ userId, email }) => [email, userId]))
 }
 
@@ -118,9 +122,11 @@ export async function insertImportedPosts(
     .selectFrom('posts')
     .select(['number', 'title', 'contentMarkdown'])
     .where(
-      'postId',
-      'in',
-      posts.map(({ postId }) => postId),
+      isAmong(
+        db,
+        'postId',
+        posts.map(({ postId }) => postId),
+      ),
     ) // prettier-ignore
     .execute()
   await indexPosts(db, numbered)
@@ -145,12 +151,11 @@ export async function insertImportedVotes(
   votes: readonly Insertable<Tables['votes']>[],
 ): Promise<ReadonlySet<string>> {
   if (votes.length === 0) return new Set()
-  const rows = await db
-    .insertInto('votes')
-    .values(votes)
-    .onConflict((conflict) => conflict.columns(['userId', 'postId']).doNothing())
-    .returning('voteId')
-    .execute()
+  // Post by post, as they are stored: each page is then written once
+  const sorted = votes.toSorted((one, other) => (one.postId < other.postId ? -1 : 1))
+  const given = rowsGiven(db, ['voteId', 'userId', 'postId', 'createdAt'], sorted)
+  const { rows } = await sql<{ voteId: string }>`
+    insert into votes ${given} on conflict ("userId", "postId") do nothing returning "voteId"`.execute(db)
   return new Set(rows.map(({ voteId }) => voteId))
 }
 
@@ -172,7 +177,7 @@ export async function commentPlaces(
   const rows = await db
     .selectFrom('comments')
     .select(['id', 'post_id', 'is_internal'])
-    .where('id', 'in', ids)
+    .where(isAmong(db, 'id', ids))
     .$if(isPostgres(db), (query) => query.forKeyShare())
     .execute()
   return new Map(rows.map((row) => [row.id, { postId: row.post_id, isInternal: row.is_internal === 1 }]))
@@ -184,7 +189,7 @@ export async function answeredPosts(db: Db, postIds: readonly string[]): Promise
   const rows = await db
     .selectFrom('comments')
     .select('post_id')
-    .where('post_id', 'in', [...new Set(postIds)])
+    .where(isAmong(db, 'post_id', postIds))
     .where('official', '=', sql.lit('answer'))
     .execute()
   return new Set(rows.map(({ post_id: postId }) => postId))

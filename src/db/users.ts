@@ -4,7 +4,7 @@ import { searchKey } from '../core/text.js'
 import { deleteUnusedOf } from './images.js'
 import type { Db, RoleRow, Tables, UserRow } from './tables.js'
 import { compiled } from './cache/compiled.js'
-import { isPostgres, unlessTaken } from './dialect.js'
+import { isAmong, isPostgres, unlessTaken } from './dialect.js'
 import { within, type Period } from './paging.js'
 import { eraseNames, formerContentOf } from './seals.js'
 import { deleteSessionsOf } from './sessions.js'
@@ -130,6 +130,24 @@ export const insertUser = (db: Db, user: Insertable<Tables['users']>): Promise<U
     .returningAll()
     .executeTakeFirst()
 
+/** Inserts users, and returns the ids of those whose address and user name nobody has. */
+export async function insertUsers(db: Db, users: readonly Insertable<Tables['users']>[]): Promise<Set<string>> {
+  if (users.length === 0) return new Set()
+  const rows = await db
+    .insertInto('users')
+    .values(users.map((user) => ({ ...user, searchText: searchTextOf(user) })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('userId')
+    .execute()
+  return new Set(rows.map(({ userId }) => userId))
+}
+
+/** Returns those of the user names that somebody had before. */
+export async function formerUsernames(db: Db, usernames: readonly string[]): Promise<Set<string>> {
+  const rows = await db.selectFrom('former_usernames').select('username').where(isAmong(db, 'username', usernames)).execute() // prettier-ignore
+  return new Set(rows.map(({ username }) => username))
+}
+
 type UserChange = Updateable<Tables['users']> & { updatedAt: string }
 
 /** Returns 'taken' if another user has the address or user name, and undefined if the user has been deleted. */
@@ -250,15 +268,15 @@ export async function deleteContentOf(db: Db, userId: string): Promise<{ posts: 
 }
 
 /** Assigns the system role @everyone. */
-export const assignEveryone = (db: Db, userId: string) =>
+export const assignEveryone = (db: Db, ...userIds: readonly string[]) =>
   db
     .insertInto('roles_users')
     .columns(['role_id', 'user_id'])
     .expression((eb) =>
       eb
-        .selectFrom('roles')
-        .select((select) => ['roles.id', select.val(userId).as('user_id')])
-        .where('isSystem', '=', 1)
-        .where('name', '=', '@everyone'),
+        .selectFrom('users')
+        .innerJoin('roles', (join) => join.on('isSystem', '=', 1).on('roles.name', '=', '@everyone'))
+        .select(['roles.id', 'users.userId'])
+        .where(isAmong(db, 'users.userId', userIds)),
     )
     .execute()

@@ -18,7 +18,6 @@ import {
   takenSlugIds,
   usersByEmail,
 } from '../db/imports.js'
-import { assignEveryone } from '../db/users.js'
 import { createPlace } from './importplaces.js'
 import * as merges from './merges.js'
 import { isBcryptHash } from './lib/bcrypt.js'
@@ -26,7 +25,7 @@ import type { Context } from './lib/context.js'
 import { idsFor, Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
 import { pathOf, timeOf, type Fields, type ImportRecord, type RecordType } from './lib/importrecords.js'
 import { execute } from './lib/operation.js'
-import { assertEmail, insertPerson, newUser } from './lib/people.js'
+import { assertEmail, insertPeople, newUser } from './lib/people.js'
 import { titleMissing, withShortTitle } from './lib/posttitles.js'
 
 /** `matched`: the site had it, by its name, its address or a vote. `existing`: an import brought it before. */
@@ -136,13 +135,15 @@ export class Importer {
     const addressOf = ({ email }: Fields<'person'>) => (email ? assertEmail(email) : undefined)
     const known = await usersByEmail(ctx.db, wanted.flatMap(({ fields: { email } }) => email?.toLowerCase() ?? [])) // prettier-ignore
     const idFor = await idsFor(ctx, 'person', wanted.map(({ fields: { sourceId } }) => sourceId)) // prettier-ignore
-    return each(wanted, async ({ line, fields }): Promise<Taken> => {
+    const rows: Parameters<typeof insertPeople>[1][number][] = []
+    const made: [string, string][] = []
+    const taken = await each(wanted, ({ line, fields }): Taken => {
       const email = addressOf(fields)
       const there = email === undefined ? undefined : known.get(email)
-      const id =
-        there ?? (ctx.dryRun ? pretended() : await this.#person(ctx, fields, { userId: idFor(fields.sourceId), email }))
+      const id = there ?? (ctx.dryRun ? pretended() : idFor(fields.sourceId))
+      if (there === undefined) rows.push(this.#person(ctx, fields, { userId: id, email }))
       if (email !== undefined) known.set(email, id)
-      await this.#known.remember(ctx, 'person', [[fields.sourceId, id]])
+      made.push([fields.sourceId, id])
       if (there !== undefined) return { line, outcome: 'matched' } // with its own password, if it has one
       const { passwordHash } = fields
       return {
@@ -151,13 +152,16 @@ export class Importer {
         ...(passwordHash && { password: isBcryptHash(passwordHash) ? 'kept' : 'leftOut' }),
       }
     })
+    if (!ctx.dryRun) await insertPeople(ctx.db, rows)
+    await this.#known.remember(ctx, 'person', made)
+    return taken
   }
 
-  async #person(
+  #person(
     ctx: Context,
     { name, isVerified, isBlocked, passwordHash, createdAt }: Fields<'person'>,
-    { userId: id, email }: { userId: string; email: string | undefined },
-  ): Promise<string> {
+    { userId, email }: { userId: string; email: string | undefined },
+  ): Parameters<typeof insertPeople>[1][number] {
     const person = newUser(ctx.now(), {
       // Nobody signs in by it, and nothing is mailed
       email: email ?? `${randomWord(20)}@${NO_ADDRESS}`,
@@ -166,17 +170,15 @@ export class Importer {
     })
     const at = timeOf('createdAt', createdAt, person.createdAt, ctx.now())
     const verified = email !== undefined && (isVerified ?? this.#options.confirmed)
-    const { userId } = await insertPerson(ctx.db, {
+    return {
       ...person,
       password: passwordHash && isBcryptHash(passwordHash) ? passwordHash : null,
-      userId: id,
+      userId,
       createdAt: at,
       updatedAt: at,
       isVerified: verified ? 1 : 0,
       isBlocked: isBlocked ? 1 : 0,
-    })
-    await assignEveryone(ctx.db, userId)
-    return userId
+    }
   }
 
   async #posts(ctx: Context, wanted: readonly Wanted<'post'>[]): Promise<Taken[]> {

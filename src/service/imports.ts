@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { AppError, serverError } from '../core/errors.js'
 import { groupedBy } from '../core/grouped.js'
+import { setCache } from '../db/dialect.js'
 import { newestNumber } from '../db/posts/similar.js'
 import { importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
 import { boardIdFrom } from './lib/postplaces.js'
@@ -137,8 +138,15 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
       })
     yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
   }
+  async function* withCache(): AsyncGenerator<Piece> {
+    try {
+      yield* pieces()
+    } finally {
+      if (!ctx.dryRun) await together(ctx, { looks: false }, ({ db }) => setCache(db, 'usual')).catch(() => {}) // what ended it is the error
+    }
+  }
   return {
-    pieces: pieces(),
+    pieces: withCache(),
     end: ({ body: error }) => ({ text: lineOf({ result: 'incomplete', balance: balance(), error }), rows: 0 }),
   }
 }
@@ -198,7 +206,11 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
 async function takeAll(ctx: Context, importer: Importer, given: readonly Given[]): Promise<Taken[]> {
   if (given.length === 0) return []
   if (ctx.dryRun) return importer.take(ctx, given)
-  const inOne = (some: readonly Given[]) => together(ctx, { looks: true }, (inside) => importer.take(inside, some))
+  const inOne = (some: readonly Given[]) =>
+    together(ctx, { looks: true }, async (inside) => {
+      await setCache(inside.db, 'large')
+      return importer.take(inside, some)
+    })
   try {
     return await inOne(given)
   } catch (error) {

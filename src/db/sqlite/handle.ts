@@ -6,6 +6,7 @@ import type { QueryResult } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '../../core/errors.js'
 import { createFile, inMadeFolder, setMode } from '../../core/files.js'
+import { CACHE } from '../dialect.js'
 import { NEWEST } from '../schema.js'
 import { explained, LockedError } from './errors.js'
 import { loadBinding, openSqlite } from './binding.js'
@@ -18,17 +19,12 @@ import { FileWatch, statusOf, type Loss } from './watch.js'
  */
 const ATTEMPT = 20
 export const PATIENCE = 5000
-/**
- * Page cache of a handle, KiB. With SQLite's default of 2 MB a server needs more memory, not less: pages then come and
- * go.
- */
-const CACHE = 4000
 const PRAGMAS = [
   `busy_timeout = ${PATIENCE}`,
   'journal_mode = WAL',
   'synchronous = FULL',
   'foreign_keys = ON',
-  `cache_size = -${CACHE}`,
+  `cache_size = -${CACHE.usual}`, // with SQLite's default of 2 MB a server needs more memory, not less: pages then come and go
   `wal_autocheckpoint = ${MIN_PAGES}`,
   `journal_size_limit = ${MAX_LOG}`,
   'temp_store = MEMORY', // the statement journal of one post is over 64 KiB, and would be a temporary file each time

@@ -10,7 +10,7 @@ import type { Db, SessionRow, Tables, UserRow } from '../../db/tables.js'
 import { permissionsOfRoles } from '../../db/roles.js'
 import { lacksTotp } from '../../db/totp.js'
 import { lastSeen, stateOf, USER_STATES } from '../../db/userlists.js'
-import { findOwner, findUser, findUserByEmail, insertUser, isFormerUsername, rolesOf } from '../../db/users.js'
+import { assignEveryone, findOwner, findUser, findUserByEmail, formerUsernames, insertUser, insertUsers, isFormerUsername, rolesOf } from '../../db/users.js' // prettier-ignore
 import { userTagsOf } from '../../db/usertags.js'
 import { avatarOf } from './avatars.js'
 import { can, type Actor } from './access.js'
@@ -280,6 +280,14 @@ export async function insertPerson(db: Db, person: ReturnType<typeof newUser>): 
     if (await findUserByEmail(db, person.email)) throw userExists(person.email)
   }
   throw new AppError('USERNAME_EXISTS', 'No free user name was found. Try again.')
+}
+
+/** Inserts new people, whose ids nobody has. */
+export async function insertPeople(db: Db, people: readonly ReturnType<typeof newUser>[]): Promise<void> {
+  const former = await formerUsernames(db, people.map(({ username }) => username)) // prettier-ignore
+  const inserted = await insertUsers(db, people.filter(({ username }) => !former.has(username))) // prettier-ignore
+  for (const person of people) if (!inserted.has(person.userId)) await insertPerson(db, person)
+  await assignEveryone(db, ...people.map(({ userId }) => userId))
 }
 
 export const setupCompleted = () =>
