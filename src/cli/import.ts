@@ -12,6 +12,7 @@ import { limitHeapGrowth } from '../process/heap.js'
 import { SOURCES, type SourceName } from '../sources/index.js'
 import { isAddress, type Preview, type SourceRecord } from '../sources/source.js'
 import { importExport, OWN } from './importsite.js'
+import { showBoards, type OfBoard } from './importboards.js'
 import { showPreview, sourceOf, WORDS } from './importsource.js'
 import { exitOf, type Flags } from './lib/command/several.js'
 import type { Cli } from './lib/connection/session.js'
@@ -39,6 +40,9 @@ interface Counts {
 interface Balance {
   balance: Counts[]
   boards: { board: string | null; posts: number; votes: number }[]
+  /** The records by board. Older servers leave these two out. */
+  byBoard?: OfBoard[]
+  failures?: { type: string; code: string; count: number; first: string }[]
   /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }
   isBalanced: boolean
@@ -273,15 +277,26 @@ function nameIn(row: string): string {
 async function report(
   { terminal }: Cli,
   flags: Flagged,
-  { balance, boards, passwords, isBalanced, similar }: Balance,
+  { balance, byBoard, failures, boards, passwords, isBalanced, similar }: Balance,
   { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
 ): Promise<void> {
-  const body = { ...(preview && { preview }), balance, boards, passwords, ...(similar && { similar }), dry_run: isDry }
+  const body = {
+    ...(preview && { preview }),
+    balance,
+    ...(byBoard && { byBoard, failures }),
+    boards,
+    passwords,
+    ...(similar && { similar }),
+    dry_run: isDry,
+  }
   await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
   const of = (key: 'created' | 'failed') => balance.reduce((sum, counts) => sum + counts[key], 0)
   const votes = boards.reduce((sum, each) => sum + each.votes, 0)
   const posts = boards.reduce((sum, each) => sum + each.posts, 0)
   if (!isStructured(formatOf(terminal, flags))) {
+    await showBoards(terminal, flags, { byBoard: byBoard ?? [], boards })
+    for (const { type, code, count, first } of failures ?? [])
+      tell(terminal, printable(`Refused ${counted(count, type === 'other' ? 'line' : type)}: ${first} (${code})`))
     if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
     else
       tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore

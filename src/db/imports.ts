@@ -55,6 +55,29 @@ export async function importedByBoard(
   return rows
 }
 
+/** The names of boards by what the source calls them. */
+export async function importedBoardNames(
+  db: Db,
+  source: string,
+  sourceIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (sourceIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('imported_rows')
+    .innerJoin('boards', 'boards.boardId', 'imported_rows.rowId')
+    .select(['imported_rows.sourceId', 'boards.name'])
+    .where('source', '=', source)
+    .where('kind', '=', 'board')
+    .where(isAmong(db, 'imported_rows.sourceId', sourceIds))
+    .execute()
+  return new Map(rows.map(({ sourceId, name }) => [sourceId, name]))
+}
+
+/** The name of a board. */
+export async function boardName(db: Db, boardId: string): Promise<string | undefined> {
+  return (await db.selectFrom('boards').select('name').where('boardId', '=', boardId).executeTakeFirst())?.name
+}
+
 /** Returns the ids that exist in the table of the kind. */
 export async function presentIds(
   db: Db,

@@ -23,13 +23,10 @@ import * as merges from './merges.js'
 import { isBcryptHash } from './lib/bcrypt.js'
 import type { Context } from './lib/context.js'
 import { idsFor, Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
-import { pathOf, timeOf, type Fields, type ImportRecord, type RecordType } from './lib/importrecords.js'
+import { pathOf, timeOf, type Fields, type ImportRecord, type Outcome, type RecordType } from './lib/importrecords.js'
 import { execute } from './lib/operation.js'
 import { assertEmail, insertPeople, newUser } from './lib/people.js'
 import { titleMissing, withShortTitle } from './lib/posttitles.js'
-
-/** `matched`: the site had it, by its name, its address or a vote. `existing`: an import brought it before. */
-export type Outcome = 'created' | 'matched' | 'existing' | 'failed'
 
 export interface Given {
   line: number

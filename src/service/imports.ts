@@ -3,13 +3,14 @@ import { AppError, serverError } from '../core/errors.js'
 import { groupedBy } from '../core/grouped.js'
 import { setCache } from '../db/dialect.js'
 import { newestNumber } from '../db/posts/similar.js'
-import { importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
+import { boardName, importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { change, together } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
-import { Importer, type Given, type Outcome, type Taken } from './importing.js'
-import { pathOf, recordIn, RECORD_TYPES, type RecordType } from './lib/importrecords.js'
+import { Importer, type Given, type Taken } from './importing.js'
+import { Balance } from './lib/importbalance.js'
+import { pathOf, recordIn, RECORD_TYPES } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
 import { ImportedRepeats } from './lib/repeats.js'
 import { fields } from './lib/schemas.js'
@@ -53,7 +54,7 @@ export const create = upload({
   async run(ctx, { source, boardId: board, confirmed }, body): Promise<LongBody> {
     const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
     const rows = rowsIn(body, { main: '', fields: [], names: {} })
-    return { type: NDJSON, ...importing(ctx, new Importer({ source, confirmed, boardId }), source, rows) }
+    return { type: NDJSON, ...importing(ctx, new Importer({ source, confirmed, boardId }), { source, boardId, rows }) }
   },
 })
 
@@ -81,29 +82,16 @@ export const findPath = operation({
   run: async (_ctx, _input, { postId, number, slug }) => ({ post: { postId, number, slug } }),
 })
 
-type Counts = Record<'found' | Outcome, number>
-const noCounts = (): Counts => ({ found: 0, created: 0, matched: 0, existing: 0, failed: 0 })
-
 type Rows = ReturnType<typeof rowsIn>
 
 /** Streams the answer: a line for each refused record, a line after each transaction, and the balance last. */
-function importing(ctx: Context, importer: Importer, source: string, rows: Rows): Pick<LongBody, 'pieces' | 'end'> {
-  const counts = new Map<RecordType, Counts>()
-  const others = noCounts() // lines that are no record of a known type
+function importing(
+  ctx: Context,
+  importer: Importer,
+  { source, boardId, rows }: { source: string; boardId: string | null; rows: Rows },
+): Pick<LongBody, 'pieces' | 'end'> {
+  const balance = new Balance()
   const passwords = { kept: 0, leftOut: 0 }
-  const tally = (type: RecordType | undefined, outcome: Outcome) => {
-    const of = type === undefined ? others : (counts.get(type) ?? noCounts())
-    if (type !== undefined) counts.set(type, of)
-    of.found += 1
-    of[outcome] += 1
-  }
-  const balance = () => [
-    ...RECORD_TYPES.flatMap((type) => {
-      const of = counts.get(type)
-      return of ? [{ type, ...of }] : []
-    }),
-    ...(others.found > 0 ? [{ type: 'other', ...others }] : []),
-  ]
   async function* pieces(): AsyncGenerator<Piece> {
     const before = await importedCounts(ctx.db, source)
     const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
@@ -111,21 +99,22 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
       await assertStill({ access: 'owner' }, ctx, 'upload')
       const failures: object[] = []
       for (const { line, error } of group.wrong) {
-        tally(undefined, 'failed')
+        balance.count(undefined, 'failed', error)
         failures.push({ result: 'failed', line, error: error.body })
       }
       const type = group.given[0]?.record.type
       const created = new Set<number>()
+      const records = new Map(group.given.map(({ line, record }) => [line, record]))
       for (const { line, outcome, error, password } of await takeAll(ctx, importer, group.given)) {
         if (outcome === 'created') created.add(line)
-        tally(type, outcome)
+        balance.count(records.get(line), outcome, error)
         if (password !== undefined) passwords[password] += 1
         if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
       }
       await repeats.look(group.given.flatMap(({ line, record }) => (record.type === 'post' && created.has(line) ? [record.fields.title] : []))) // prettier-ignore
       yield { text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''), rows: 1 }
     }
-    const all = balance()
+    const all = balance.types
     const after = await importedCounts(ctx.db, source)
     const isBalanced =
       ctx.dryRun ||
@@ -136,7 +125,9 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
         tx.record('site.imported', 'site', source)
         await Promise.resolve()
       })
-    yield { text: lineOf({ result: 'complete', balance: all, boards: await importedByBoard(ctx.db, source), passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
+    const boards = await importedByBoard(ctx.db, source)
+    const byBoard = await balance.byBoard(ctx, source, boardId === null ? undefined : await boardName(ctx.db, boardId))
+    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures: balance.failures, boards, passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
   }
   async function* withCache(): AsyncGenerator<Piece> {
     try {
@@ -147,7 +138,7 @@ function importing(ctx: Context, importer: Importer, source: string, rows: Rows)
   }
   return {
     pieces: withCache(),
-    end: ({ body: error }) => ({ text: lineOf({ result: 'incomplete', balance: balance(), error }), rows: 0 }),
+    end: ({ body: error }) => ({ text: lineOf({ result: 'incomplete', balance: balance.types, error }), rows: 0 }),
   }
 }
 

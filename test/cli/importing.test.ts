@@ -22,6 +22,15 @@ const BALANCE = {
     { type: 'person', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
     { type: 'post', found: 3, created: 2, matched: 0, existing: 0, failed: 1 },
   ],
+  byBoard: [
+    {
+      board: 'Ideas',
+      posts: { found: 3, created: 2, skipped: 1 },
+      votes: { found: 1136, created: 1135, skipped: 1 },
+      comments: { found: 0, created: 0, skipped: 0 },
+    },
+  ],
+  failures: [{ type: 'post', code: expect.any(String), count: 1, first: expect.stringContaining('title is missing') }],
 }
 
 it.each(engines)(
@@ -42,6 +51,11 @@ it.each(engines)(
     expect(dry.stderr).toContain('Columns that are not imported: Extra.')
     expect(dry.stderr).toContain('title is missing')
     expect((await machine.run('posts list -o name')).stdout).toBe('')
+    const { stderr } = await machine.run('import csv ideas.csv --dry-run')
+    expect(stderr).toMatch(
+      /BOARD +POSTS +CREATED +SKIPPED +VOTES +CREATED +SKIPPED +HERE .*\nIdeas +3 +2 +1 +1136 +1135 +1 +0 /,
+    )
+    expect(stderr).toMatch(/Refused 1 post: .*title is missing/)
 
     const unsure = await machine.run('import csv ideas.csv')
     expect([unsure.code, unsure.stderr]).toEqual([5, expect.stringContaining('--yes')])

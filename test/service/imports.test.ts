@@ -68,6 +68,15 @@ describe.each(engines)('an import on %s', (engine) => {
         all('comment', 3, 'created'),
         all('merge', 1, 'created'),
       ],
+      byBoard: [
+        {
+          board: 'Feature requests',
+          posts: { found: 2, created: 2, skipped: 0 },
+          votes: { found: 44, created: 44, skipped: 0 },
+          comments: { found: 3, created: 3, skipped: 0 },
+        },
+      ],
+      failures: [],
       boards: [{ board: 'Feature requests', posts: 2, votes: 46 }],
       passwords: { kept: 0, leftOut: 0 },
       isBalanced: true,

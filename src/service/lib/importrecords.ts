@@ -74,6 +74,9 @@ export type RecordType = keyof typeof RECORDS
 export type Fields<T extends RecordType> = Type.Static<(typeof RECORDS)[T]>
 export type ImportRecord = { [T in RecordType]: { type: T; fields: Fields<T> } }[RecordType]
 
+/** `matched`: the site had it, by its name, its address or a vote. `existing`: an import brought it before. */
+export type Outcome = 'created' | 'matched' | 'existing' | 'failed'
+
 export const RECORD_TYPES = Object.keys(RECORDS) as RecordType[]
 
 /** Throws an error of the contract for what is no record. */
