@@ -37,9 +37,9 @@ export const id = (kind: keyof typeof KINDS, number: number): string =>
   `0190000${KINDS[kind]}-0000-7000-8000-${number.toString(16).padStart(12, '0')}`
 
 const KINDS = { user: '1', board: '2', roadmap: '3', post: '4', vote: '5', session: '6' }
-const time = (share: number) => new Date(START + Math.floor(share * YEARS)).toISOString()
+export const time = (share: number) => new Date(START + Math.floor(share * YEARS)).toISOString()
 
-const WORDS =
+export const WORDS =
   'dark mode export search slow login mobile sync offline report chart print share team invite colour theme keyboard filter sort archive'.split(
     ' ',
   )

@@ -16,6 +16,7 @@ import { notifications } from './cases/notifications.js'
 import { filters, posts } from './cases/posts.js'
 import { pages } from './cases/pages.js'
 import { several } from './cases/several.js'
+import { imports } from './cases/imports.js'
 import { limits } from './cases/limits.js'
 import { similar } from './cases/similar.js'
 import { starts } from './cases/starts.js'
@@ -48,6 +49,7 @@ const all: Case[] = [
   ...memory(plan),
   ...limits(),
   ...backups(),
+  ...imports(),
   ...notifications(),
   ...dashboard(),
   ...similar(),
