@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { close, read, rmSync, write } from 'node:fs'
+import { close, ftruncate, read, rmSync, write } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -8,7 +9,7 @@ import { whyNotWritten } from '../core/filecauses.js'
 import { openNewFile } from '../core/files.js'
 import { IMPORT } from './leftovers.js'
 
-const [readFrom, writeTo, closed] = [promisify(read), promisify(write), promisify(close)]
+const [readFrom, writeTo, truncated, closed] = [promisify(read), promisify(write), promisify(ftruncate), promisify(close)] // prettier-ignore
 
 /** Of a body: text or bytes, and how many rows they are. */
 interface Piece {
@@ -20,6 +21,9 @@ interface Piece {
 /** Bytes that are read of the file at a time. */
 const CHUNK = 64 * 1024
 
+/** Bytes that stay free, as a site on SQLite writes to the same disk, and after how many written they are looked at. */
+const [RESERVE, CHECKED] = [32 * 1024 * 1024, 4 * 1024 * 1024]
+
 /**
  * What `pieces` give, by way of a temporary file: they are read as fast as the disk takes them, whoever takes what is
  * returned. A client that reads slowly then holds a file, and not the transaction of a snapshot, which keeps SQLite from
@@ -30,10 +34,15 @@ export async function* spooled(pieces: AsyncIterable<Piece>, folders: readonly s
   const { fd, folder } = openUnnamed([...folders, tmpdir()])
   const state = { written: 0, rows: 0, isWhole: false, isAbandoned: false }
   let failure: unknown
+  let checkAt = CHECKED
   let tell = () => {}
   const writing = (async () => {
     try {
       for await (const { text, bytes = Buffer.from(text), rows } of pieces) {
+        if (state.written >= checkAt) {
+          await assertRoom(folder)
+          checkAt = state.written + CHECKED
+        }
         await writeAll(fd, bytes, state.written, folder)
         state.written += bytes.length
         state.rows += rows
@@ -43,6 +52,7 @@ export async function* spooled(pieces: AsyncIterable<Piece>, folders: readonly s
       state.isWhole = true
     } catch (error) {
       failure = error
+      await truncated(fd, 0).catch(() => undefined) // the reader may be waiting for a client that takes nothing
     } finally {
       tell()
     }
@@ -82,6 +92,12 @@ function openUnnamed(folders: readonly string[]): { fd: number; folder: string }
       cause = error // read-only, or not there
     }
   throw notWritten(folders.at(-1) ?? '', cause)
+}
+
+async function assertRoom(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder)
+  if (bavail * bsize < RESERVE)
+    throw new AppError('STORAGE_FULL', `Cannot write a temporary file in ${folder}: less than 32 MB would stay free.`)
 }
 
 async function writeAll(fd: number, bytes: Uint8Array, from: number, folder: string): Promise<void> {

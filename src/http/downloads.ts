@@ -134,8 +134,12 @@ export class Downloads {
 /** Bytes of a response that have not left this process. */
 const waitingIn = ({ writableLength, socket }: ServerResponse): number => writableLength + (socket?.writableLength ?? 0)
 
-/** A reset tells clients of HTTP/1.0 too, for whom a body ends where its connection ends. */
+/** A reset tells clients of HTTP/1.0 too, for whom a body ends where its connection ends. A Unix socket has none. */
 function cut(raw: ServerResponse): void {
-  if (raw.socket && 'resetAndDestroy' in raw.socket) raw.socket.resetAndDestroy()
+  try {
+    raw.socket?.resetAndDestroy()
+  } catch {
+    // not TCP
+  }
   raw.destroy()
 }

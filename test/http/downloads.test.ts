@@ -1,9 +1,13 @@
 import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import path from 'node:path'
+import { text } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import * as Type from 'typebox'
 import { describe, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/db/connect.js'
+import { Listener } from '../../src/http/listener.js'
 import { buildServer } from '../../src/http/server.js'
 import { operations } from '../../src/service/index.js'
 import type { Context } from '../../src/service/lib/context.js'
@@ -11,7 +15,7 @@ import { download, type Piece } from '../../src/service/lib/download.js'
 import type { AnyOperation } from '../../src/service/lib/operation.js'
 import { fields } from '../../src/service/lib/schemas.js'
 import { makeGate } from '../support/gate.js'
-import { cleanup, engines, httpOf, makeSite, type TestSite } from '../support/site.js'
+import { cleanup, engines, httpOf, makeSite, temporaryFolder, type TestSite } from '../support/site.js'
 
 type Rows = (ctx: Context) => AsyncIterable<Piece>
 
@@ -65,9 +69,9 @@ it('is sent as a file that nobody stores, whole to each client, and HEAD reads n
   const site = await makeSite('sqlite', {
     extra: [
       downloadOf(async function* () {
-        for (const text of texts) {
+        for (const each of texts) {
           read++
-          yield { text, rows: 1 }
+          yield { text: each, rows: 1 }
         }
       }),
     ],
@@ -110,6 +114,24 @@ it('reads nothing while its client does not, and ends where the client goes', as
   socket.destroy()
   await ended.opened
   await expect.poll(() => site.logs.join('')).toContain('download ended: its client is gone')
+})
+
+it('breaks a connection over a Unix socket too', async () => {
+  const site = await makeSite('sqlite', {
+    extra: [
+      downloadOf(async function* () {
+        yield PIECE
+        throw new Error('on the way')
+      }),
+    ],
+  })
+  const server = await site.server()
+  const socketPath = path.join(temporaryFolder(), 'socket')
+  await server.ready()
+  const listener = await Listener.open({ socket: socketPath }, server.server)
+  cleanup(async () => listener.close())
+  const [response] = (await once(get({ socketPath, path: '/api/v1/texts' }), 'response')) as [IncomingMessage]
+  await expect(text(response)).rejects.toThrow('aborted')
 })
 
 it('answers an error before its first byte, and breaks the connection after it', async () => {
