@@ -43,7 +43,8 @@ export function warnOfSockets(
   { config, log, at }: { config: Config; log: Logger; at: string },
 ): void {
   const listen = config.get('listen') ?? ''
-  const isSame = at === listen || isSamePort(at, listen)
+  // Node does not know the path of a Unix socket that it has inherited
+  const isSame = at === listen || (at.startsWith('unix:') && listen.startsWith('unix:')) || isSamePort(at, listen)
   if (sockets.length === 0 || isSame) return
   log.warn(`listen is ${listen}, but the inherited socket is at ${at}. Run "feedbackctl service install" to update the unit of the socket`) // prettier-ignore
 }
