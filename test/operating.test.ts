@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine, PROGRAM } from './support/cli.js'
 import { freePort } from './support/postgres.js'
+import { cleanup } from './support/site.js'
 
 // The commands of docs/operating.md, run as they stand there, on a machine of their own without systemd and Docker.
 
@@ -19,10 +21,10 @@ const STAND_INS = {
   journalctl: '[ "$*" = "-u feedbackctl" ]',
   ssh: 'shift; exec sh -c "$*"',
   // A server that has just been started does not listen yet
-  curl: `PATH=\${PATH#*:} exec curl --silent --fail --retry 100 --retry-connrefused --retry-delay 0 "$@"`,
+  curl: `PATH=\${PATH#*:} exec curl --silent --fail --retry 60 --retry-connrefused --retry-delay 1 "$@"`,
 }
 
-/** Ends of lines: for a person who answers, for a server that would go on, and where there is no proxy for doctor. */
+/** Ends of lines: for a person who answers, for a server that would go on, and where doctor may find something. */
 const ANSWERED: readonly [RegExp, string][] = [
   [/^(feedbackctl restore FILE(?: --into \S+)?)$/, '$1 --yes'],
   [/^(feedbackctl serve) &$/, '$1 --listen 127.0.0.1:0 2> log &'],
@@ -30,7 +32,7 @@ const ANSWERED: readonly [RegExp, string][] = [
     /^(\S+ feedbackctl serve .*)$/,
     '$1 --listen 127.0.0.1:0 2> log &\ngrep -qm1 "listening on" < <(tail --pid=$! -n +1 -f log)',
   ],
-  [/^(feedbackctl doctor --url .*)$/, '$1 || [ $? = 9 ]'],
+  [/^(feedbackctl doctor .*)$/, '$1 || [ $? = 9 ]'], // as for a server that has not come back from the restore
 ]
 
 const isOfDocker = (block: string) => /^docker /m.test(block)
@@ -85,7 +87,20 @@ it('the commands of docs/operating.md work, without those of Docker', async () =
   expect(await server.stop()).toMatchObject({ code: 0 })
 })
 
-const bash = (script: string, options: { cwd: string; env: Record<string, string> }) =>
-  new Promise<{ code: unknown; stderr: string }>((resolve) => {
-    execFile('bash', ['-c', script], options, (error, _stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }))
-  })
+/** Runs a script, and ends what it has started, even if the test ends before. */
+async function bash(script: string, options: { cwd: string; env: Record<string, string> }) {
+  const child = spawn('bash', ['-c', script], { ...options, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
+  const end = () => {
+    try {
+      process.kill(-(child.pid ?? 0), 'SIGKILL')
+    } catch {
+      // all have ended
+    }
+  }
+  cleanup(async () => end())
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text))
+  const [code] = (await once(child, 'close')) as [number | null]
+  end()
+  return { code, stderr }
+}
