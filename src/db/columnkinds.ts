@@ -186,6 +186,7 @@ const FILTER: Record<keyof StoredFilter, (value: unknown) => boolean> = {
   since: isText,
   until: isText,
   waiting: Number.isSafeInteger,
+  pinned: isTrue,
   spam: isTrue,
   mine: isTrue,
   voted: isTrue,

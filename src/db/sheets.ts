@@ -111,7 +111,7 @@ const SHEETS: Readonly<Record<Exclude<(typeof CARRIED)[number], Elsewhere>, Draw
       ...own('p', 'votesCount', 'importedVotes', 'commentsCount'),
       tags: names('tags.name', 'tags."tagId"', 'post_tags join tags on tags."tagId" = post_tags."tagId" where post_tags."postId" = p."postId"'), // prettier-ignore
       hidden: hidden('p.is_spam'),
-      ...own('p', 'createdAt', 'updatedAt', 'slug', 'postId'),
+      ...own('p', 'pinned', 'locked', 'createdAt', 'updatedAt', 'slug', 'postId'),
     },
     from: `posts p left join boards b on b."boardId" = p."boardId" left join roadmaps r on r.id = p.roadmap_id ${user('p."userId"', 'u')}`,
     order: 'p.number, p."postId"',

@@ -19,6 +19,7 @@ export interface StoredFilter {
   since?: string
   until?: string
   waiting?: number
+  pinned?: true
   spam?: true
   mine?: true
   voted?: true

@@ -64,6 +64,13 @@ describe.each(engines)('saved views on %s', (engine) => {
     expect([(await spam(team.token)).length, await spam(other.token)]).toEqual([expect.toSatisfy((count) => count > 0), []]) // prettier-ignore
   })
 
+  it('keep that only pinned posts are shown', async () => {
+    const { site, team } = await filled(engine)
+    const { body } = await save(site, team.token, { name: 'Pins', pinned: true })
+    expect(body.view.filter).toEqual({ pinned: true })
+    expect(titles(await listed(site, team.token, { view: 'pins' }))).toEqual([])
+  })
+
   it('keep how long ago as it is given: it is counted anew each hour', async () => {
     const { site, team } = await filled(engine)
     const { body } = await save(site, team.token, { name: 'Recent', since: '1d', sort: 'oldest' })

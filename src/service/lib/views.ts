@@ -80,10 +80,16 @@ export async function viewGiven(ctx: CachedContext, given: string): Promise<Name
   return view
 }
 
+/** Fields of a list of posts that a view keeps under other names. */
+type Renamed = 'boardId' | 'roadmapIds' | 'authorId'
+/** Does not compile where a field is not stored: its view would show every post. */
+type Unstored = Exclude<keyof ViewInput, keyof StoredFilter | Renamed>
+true satisfies [Unstored] extends [never] ? true : never
+
 /** What a filter is stored as. Throws a VALIDATION_ERROR where a list of posts would. */
 export async function storedFrom(
   ctx: Context,
-  { sort, query = '', statusKind, waiting, spam, mine, voted, following, ...given }: ViewInput,
+  { sort, query = '', statusKind, waiting, pinned, spam, mine, voted, following, ...given }: ViewInput,
 ): Promise<StoredFilter> {
   if (waiting !== undefined) assertMayWait(ctx.actor)
   const filter = await filterFrom(ctx, given, wordsGiven(query))
@@ -98,6 +104,7 @@ export async function storedFrom(
     ...(filter.author !== undefined && { author: filter.author }),
     ...storedTimes(given, filter),
     ...(waiting !== undefined && { waiting }),
+    ...(pinned && { pinned }),
     ...(spam && { spam }),
     ...(mine && { mine }),
     ...(voted && { voted }),

@@ -109,12 +109,12 @@ export const saveView = action({
   },
   input: (
     _view,
-    { name, shared, q, author, since, until, recent, waiting, spam, by, voted, following, sort, ...lists },
+    { name, shared, q, author, since, until, recent, waiting, pinned, spam, by, voted, following, sort, ...lists },
   ) => ({
     name,
     shared: shared === 'true',
     ...askedOf({
-      query: Object.fromEntries(Object.entries({ q, author, since, until, recent, waiting, spam, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
+      query: Object.fromEntries(Object.entries({ q, author, since, until, recent, waiting, pinned, spam, by, voted, following, sort }).filter((each): each is [string, string] => each[1] !== undefined)), // prettier-ignore
       queried: (field) => listed(lists[field]),
     }),
   }),

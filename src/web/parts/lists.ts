@@ -61,11 +61,15 @@ export interface Choices<Row> {
 const MAX_OFFERED = 1000
 export const FIRST = 100
 
-async function allOrFirst<Row>(load: (page: number) => Promise<Choices<Row>>): Promise<Choices<Row>> {
+async function allOrFirst<Row>(
+  load: (page: number) => Promise<Choices<Row>>,
+  isOffered: (row: Row) => boolean = () => true,
+): Promise<Choices<Row>> {
   const { rows, total } = await load(1)
   if (total <= MAX_OFFERED)
     for (let page = 2; rows.length < total && page <= MAX_OFFERED / FIRST; page++) rows.push(...(await load(page)).rows)
-  return { rows, total }
+  const offered = rows.filter(isOffered)
+  return { rows: offered, total: total - (rows.length - offered.length) }
 }
 
 /**
@@ -73,13 +77,14 @@ async function allOrFirst<Row>(load: (page: number) => Promise<Choices<Row>>): P
  * see `areTooMany`.
  */
 export async function boardsWith(view: View, url?: string, text = '', { archived: isKept = false } = {}) {
-  const found = await allOrFirst(async (page) => {
-    const list = await view.call(boards.list, { limit: FIRST, page, created: 'asc', visibility: EVERY })
-    const rows = list.boards.filter(({ archived }) => !archived || isKept)
-    return { rows, total: list.total_count - list.boards.length + rows.length }
-  })
+  const load = async (page: number, query = {}) => {
+    const list = await view.call(boards.list, { limit: FIRST, page, created: 'asc', visibility: EVERY, ...query })
+    return { rows: [...list.boards], total: list.total_count }
+  }
+  const isOffered = ({ archived }: { archived?: boolean | undefined }) => !archived || isKept
+  const found = await allOrFirst(load, isOffered)
   if (areTooMany(found) && text.trim() !== '')
-    found.rows = [...(await view.call(boards.list, { limit: FIRST, page: 1, created: 'asc', visibility: EVERY, query: text.slice(0, 200) })).boards] // prettier-ignore
+    found.rows = (await load(1, { query: text.slice(0, 200) })).rows.filter(isOffered)
   if (url && !found.rows.some((board) => board.url === url || board.boardId === url))
     found.rows.push((await view.call(boards.show, { url })).board)
   return found

@@ -83,6 +83,10 @@ export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
             <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
           </label>
         ) : null}
+        <label class="check">
+          <input type="checkbox" name="pinned" value="true" checked={filter.pinned ?? false} />
+          <span>{t('mark.pinned')}</span>
+        </label>
         {view.can('board:read') ? (
           <label class="check">
             <input type="checkbox" name="spam" value="true" checked={filter.spam ?? false} />
@@ -192,6 +196,7 @@ export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps)
     ...(filter.waiting
       ? [{ text: t('posts.waitingFor', { count: filter.waiting }), to: without({ waiting: 0 }) }]
       : []),
+    ...(filter.pinned ? [{ text: t('mark.pinned'), to: without({ pinned: false }) }] : []),
     ...(filter.spam ? [{ text: t('inbox.mark.spam'), to: without({ spam: false }) }] : []),
     ...(filter.mine ? [{ text: t('filter.own'), to: without({ mine: false }) }] : []),
     ...(filter.voted ? [{ text: t('posts.voted'), to: without({ voted: false }) }] : []),

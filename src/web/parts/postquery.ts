@@ -6,7 +6,7 @@ import type { View } from '../kit/page.js'
 
 /** Which posts an address asks for: the parameters that every list of the team's posts has. */
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
-  const { q, author, since, until, recent, waiting, spam, by, voted, following, sort, view: saved } = view.query
+  const { q, author, since, until, recent, waiting, pinned, spam, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const kinds = view.queried('kind')
   const statusKind = STATUS_KINDS.filter((kind) => kinds.includes(kind))
@@ -26,6 +26,7 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(recent && { since: `${recent.slice(0, 10)}d` }),
     ...(until && { until }),
     ...(waiting && { waiting: /^\d{1,4}$/.test(waiting) ? Number(waiting) : 0 }),
+    ...(pinned === 'true' && { pinned: true }),
     ...(spam === 'true' && { spam: true }),
     ...(by === 'me' && { mine: true }),
     ...(voted === 'true' && { voted: true }),
@@ -55,6 +56,7 @@ export const queryOf = ({
   since,
   until,
   waiting,
+  pinned,
   spam,
   mine,
   voted,
@@ -73,6 +75,7 @@ export const queryOf = ({
   recent: recentDays(since),
   until,
   waiting: waiting === undefined || waiting === 0 ? undefined : String(waiting),
+  pinned: pinned ? 'true' : undefined,
   spam: spam ? 'true' : undefined,
   by: mine ? 'me' : undefined,
   voted: voted ? 'true' : undefined,
