@@ -11,6 +11,7 @@ describe.each(engines)('one of more than 1,000 boards on %s', (engine) => {
     await addBoards(site, 0, 1001)
     await site.call(boards.create, { name: '🚀 Launch pad', display: true })
     await site.call(boards.create, { name: 'Launch crew', display: false })
+    await site.call(boards.create, { name: 'Launch of old', display: false, archived: true }) // is in no menu
     return site
   }
 
