@@ -9,3 +9,7 @@ export type Lock = (typeof LOCKS)[number]
 /** The order of the posts of a board, on its page. */
 export const BOARD_SORTS = ['trending', 'newest', 'votes', 'discussed'] as const
 export type BoardSort = (typeof BOARD_SORTS)[number]
+
+/** `hidesVoters` of a post without a board, whose last one hid who voted, or any votes from those who had not. It is 0 otherwise. */
+export const VOTERS_HIDDEN = 1
+export const VOTES_HIDDEN = 2

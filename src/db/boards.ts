@@ -1,4 +1,5 @@
 import { sql, type Insertable, type Updateable } from 'kysely'
+import { VOTERS_HIDDEN, VOTES_HIDDEN } from '../core/boardrules.js'
 import { asStored, isId } from '../core/ids.js'
 import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
@@ -139,7 +140,6 @@ export const updateBoard = (
     db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst(),
   )
 
-/** Its posts stay, as private as before; hidden voters stay hidden. */
 /** Gives the posts of a board to another. */
 export const movePosts = (db: Db, from: string, to: string) =>
   db.updateTable('posts').set({ boardId: to }).where('boardId', '=', from).execute()
@@ -155,13 +155,17 @@ export async function heldPostCount(db: Db, boardId: string): Promise<number | u
   return row?.post_count
 }
 
+/** Its posts stay, as private as before; hidden votes and voters stay hidden. */
 export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | undefined> {
-  await db
-    .updateTable('posts')
-    .set({ hidesVoters: 1 })
-    .where('boardId', '=', (eb) =>
-      eb.selectFrom('boards').select('boardId').where('boardId', '=', boardId).where('view_voters', '=', 0),
-    )
-    .execute()
+  const hide = (hidden: number, rule: 'view_voters' | 'hides_votes', value: number) =>
+    db
+      .updateTable('posts')
+      .set({ hidesVoters: hidden })
+      .where('boardId', '=', (eb) =>
+        eb.selectFrom('boards').select('boardId').where('boardId', '=', boardId).where(rule, '=', value),
+      )
+      .execute()
+  await hide(VOTERS_HIDDEN, 'view_voters', 0)
+  await hide(VOTES_HIDDEN, 'hides_votes', 1)
   return db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()
 }

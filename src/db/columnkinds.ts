@@ -1,4 +1,4 @@
-import { BOARD_SORTS, LOCKS, POSTING } from '../core/boardrules.js'
+import { BOARD_SORTS, LOCKS, POSTING, VOTERS_HIDDEN, VOTES_HIDDEN } from '../core/boardrules.js'
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
 import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { IMPORTED_KINDS } from '../core/importedkinds.js'
@@ -82,6 +82,10 @@ const hour: Kind = {
 }
 const timeZone: Kind = { is: 'a time zone', isRequired: true, fits: (value) => isTimeZone(String(value)) }
 const headers: Kind = { is: 'texts by name, in JSON', fits: (value) => isTextsByName(inJson(value)) }
+const concealed: Kind = {
+  is: '0, 1 or 2',
+  fits: (value) => value === 0 || value === VOTERS_HIDDEN || value === VOTES_HIDDEN,
+}
 const flag: Kind = { is: '0 or 1', fits: (value) => value === 0 || value === 1 }
 const hidden: Kind = {
   is: '0, 1, 2 or 3',
@@ -129,7 +133,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   post_counts: { board: free, roadmap: free, display, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
   post_tags: { postId: free, tagId: free, createdAt: time },
-  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: flag, number: free, is_spam: hidden, createdAt: time, updatedAt: time, importedVotes: key, pinned: flag, locked },
+  posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: concealed, number: free, is_spam: hidden, createdAt: time, updatedAt: time, importedVotes: key, pinned: flag, locked },
   recovery_codes: { codeHash: free, userId: free },
   reports: { reportId: free, postId: free, commentId: free, userId: free, reason: free, isOpen: flag, createdAt: time },
   reviews: { reviewId: free, postId: free, commentId: free, decidedAt: time, editedAt: time, isOpen: flag },

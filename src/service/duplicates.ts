@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { UNFINISHED } from '../core/statuskinds.js'
-import { MOST_TITLES, type ComparedPost } from '../db/posts/compared.js'
+import { MOST_TITLES, type BoardedPost } from '../db/posts/compared.js'
 import { can } from './lib/access.js'
 import { findClusters } from './lib/duplicates.js'
 import { operation } from './lib/operation.js'
@@ -8,6 +8,7 @@ import { filterFields, filterFrom } from './lib/postfilter.js'
 import { roadmapsOfKinds } from './lib/postplaces.js'
 import { fields } from './lib/schemas.js'
 import { mergedReason } from './lib/similarreasons.js'
+import { votesHidden, votesSeen } from './lib/voters.js'
 
 /** Posts that are compared, with `all` and without: all of them are in memory meanwhile. */
 const MOST = 2000
@@ -20,7 +21,8 @@ const one = {
   number: Type.Integer(),
   title: Type.String(),
   slug: Type.String(),
-  votesCount: Type.Integer(),
+  votesCount: Type.Integer({ description: 'How many voted; 0 where votes_hidden' }),
+  votes_hidden: votesHidden,
   createdAt: Type.String({ format: 'date-time' }),
 }
 
@@ -74,11 +76,15 @@ export const duplicates = operation({
       { ...filter, spam: false },
       { most: all ? MOST_OF_ALL : MOST, limit, ahead, hidden: can(ctx.actor, 'board:read') },
     )
+    const seen = await votesSeen(
+      ctx,
+      clusters.flatMap(({ into, posts }) => [into, ...posts.map(({ post }) => post)]),
+    )
     return {
       clusters: clusters.map(({ into, posts }) => ({
-        into: toOne(into),
+        into: toOne(into, seen),
         posts: posts.map(({ post, score, words, merged }) => ({
-          ...toOne(post),
+          ...toOne(post, seen),
           score: Math.round(score * 100) / 100,
           words,
           ...(merged && { merged }),
@@ -90,11 +96,11 @@ export const duplicates = operation({
   },
 })
 
-const toOne = ({ postId, number, title, slug, votesCount, createdAt }: ComparedPost) => ({
+const toOne = ({ postId, number, title, slug, votesCount, createdAt }: BoardedPost, seen: ReadonlySet<string>) => ({
   postId,
   number,
   title,
   slug,
-  votesCount,
+  ...(seen.has(postId) ? { votesCount } : { votesCount: 0, votes_hidden: true }),
   createdAt,
 })

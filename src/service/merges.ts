@@ -32,7 +32,7 @@ import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { assertUnchanged, contentChanged } from './lib/times.js'
 import { isSeenAlike } from './lib/repeats.js'
-import { showsVoters } from './lib/voters.js'
+import { shownBy } from './lib/voters.js'
 import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
 
 export const merge = operation({
@@ -121,6 +121,7 @@ const merged = (post: PostView, stands: PostView) =>
 
 function assertMergeable(post: PostView, target: PostView): void {
   const [from, to] = [`#${post.number}`, `#${target.number}`]
+  const shown = shownBy(post, target)
   const [problem] = [
     post.postId === target.postId && `Post ${from} cannot be merged into itself.`,
     post.is_spam !== SHOWN && `Post ${from} is hidden or waits for a look. Publish it first.`,
@@ -128,9 +129,8 @@ function assertMergeable(post: PostView, target: PostView): void {
     post.display !== 1 &&
       target.display === 1 &&
       `Post ${from} is on a private board, and ${to} is public: everybody would see its text, comments and voters. Move it to a public board first, if that is what you want.`,
-    !showsVoters(post) &&
-      showsVoters(target) &&
-      `The voters of post ${from} are hidden, and those of ${to} are not: everybody would see who voted. Move it to a board that shows its voters first, if that is what you want.`,
+    shown !== undefined &&
+      `The ${shown} of post ${from} are hidden, and those of ${to} are not: everybody would see ${shown === 'votes' ? 'them' : 'who voted'}. Move it to a board that shows its ${shown} first, if that is what you want.`,
   ].filter((each) => each !== false)
   if (problem !== undefined) throw new AppError('MERGE_REFUSED', problem)
 }

@@ -31,7 +31,7 @@ import {
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { assertTakesPosts, boardArchived } from './lib/taking.js'
+import { assertMoves, assertTakesPosts, boardArchived } from './lib/taking.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { announce, assertSpeaks, updateFields, type Update } from './lib/updates.js'
 import { voterGiven, votersOf } from './lib/voters.js'
@@ -258,7 +258,7 @@ async function assertByAuthor(
   if ((pinned ?? post.pinned === 1) !== (post.pinned === 1) || (locked ?? post.locked) !== post.locked)
     throw notAllowed(['post:update'])
   if (post.archived === 1) throw boardArchived()
-  if (board !== post.boardId) await assertTakesPosts(tx, board)
+  if (board !== post.boardId) await assertMoves(tx, post, board)
 }
 
 export const remove = operation({

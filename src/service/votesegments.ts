@@ -3,7 +3,7 @@ import { NO_ADDRESS } from '../core/placeholders.js'
 import { countVoters, domainsOfVoters, MOST_VOTERS, rolesOfVoters, tagsOfVoters, type Counted } from '../db/votesegments.js' // prettier-ignore
 import { operation } from './lib/operation.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
-import { seesVoters } from './lib/voters.js'
+import { seesVoters, votesSeen } from './lib/voters.js'
 import { visiblePost } from './lib/whichpost.js'
 
 const SEGMENTS = ['domain', 'role', 'tag'] as const
@@ -38,9 +38,10 @@ export const segments = operation({
     ),
   }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run({ db, actor }, { limit }, post) {
+  async run(ctx, { limit }, post) {
+    const { db, actor } = ctx
     const { postId, votesCount, importedVotes } = post
-    if (!seesVoters(actor, post)) return { segments: [], voters: 0 }
+    if (!seesVoters(actor, post) || !(await votesSeen(ctx, [post])).has(postId)) return { segments: [], voters: 0 }
     const shown = (by: Segment['by'], rows: readonly Counted[]): Segment[] =>
       rows.map(({ name, votes }) => ({ by, name: by === 'domain' && name === NO_ADDRESS ? null : name, votes }))
     return {

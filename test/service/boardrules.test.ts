@@ -27,6 +27,19 @@ async function world(engine: Engine) {
   return { site, owner, member, other, staff, write, set, codeOf, pageOf }
 }
 
+/** One post with two votes that its board hides, and one with a vote that everybody sees. */
+async function hiding(engine: Engine) {
+  const made = await world(engine)
+  const { site, member, other, write, set } = made
+  await site.call(boards.create, { name: 'Open' })
+  await site.call(boards.create, { name: 'Also hidden', hides_votes: true })
+  for (const boardId of ['ideas', 'open']) await write(member.token, 'Dark mode', boardId)
+  await site.http('POST /votes', { token: other.token, body: { postId: '1' } })
+  await set({ hides_votes: true })
+  const totalOf = async (path: string) => (await site.http(`GET /${path}`)).body.votes.total_count
+  return { ...made, totalOf, hidden: { votes: [], votesCount: 0, votes_hidden: true } }
+}
+
 describe.each(engines)('the rules of a board on %s', (engine) => {
   it('say what it is for, what posts begin with, in which order they are, and who may write them', async () => {
     const { site, owner, member, staff, write, set, pageOf } = await world(engine)
@@ -92,6 +105,33 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     expect([body.voters.votesCount, (await votersFor(other.token)).votesCount]).toEqual([2, 2])
     const withdrawn = await site.http('DELETE /votes', { token: other.token, body: { postId: '1' } })
     expect(withdrawn.body.voters).toEqual(hidden)
+  })
+
+  it('keep votes hidden where the author moves the post, or the board is deleted', async () => {
+    const { site, member, codeOf, hidden, totalOf } = await hiding(engine)
+    const movedTo = (boardId: string | null) => codeOf('PATCH /posts', member.token, { id: '1', partial: true, boardId }) // prettier-ignore
+    for (const boardId of [null, 'open']) expect(await movedTo(boardId)).toBe('NOT_ENOUGH_PERMISSION')
+    for (const boardId of ['also-hidden', 'ideas']) expect(await movedTo(boardId)).toBe(200)
+    await site.call(boards.remove, { boardId: 'ideas' })
+    expect(await totalOf('posts/1/votes')).toBe(0)
+    expect((await site.http('POST /posts/get', { body: { boardId: ['none'] } })).body.posts).toMatchObject([{ number: 1, board: null, voters: hidden }]) // prettier-ignore
+    expect(await movedTo('open')).toBe('NOT_ENOUGH_PERMISSION')
+    await site.call(posts.update, { id: '1', partial: true, boardId: 'open' }) // the team may show them
+    expect(await totalOf('posts/1/votes')).toBe(2)
+  })
+
+  it('let no post with hidden votes be merged into one that shows them', async () => {
+    const { site } = await hiding(engine)
+    const editor = await site.member(['post:update', 'user:read'])
+    const get = async (path: string) => (await site.http(`GET /${path}`, { token: editor.token })).body
+    const merged = (ids: string[], into: string) => site.call(merges.merge, { ids, into })
+    expect((await merged(['1'], '2')).outcomes).toMatchObject([{ error: { code: 'MERGE_REFUSED' } }])
+    expect((await get('posts/duplicates')).clusters).toEqual([])
+    expect((await get('posts/1/segments')).voters).toBe(0)
+    await site.call(posts.update, { id: '2', partial: true, boardId: 'also-hidden' })
+    const counts = { votesCount: 0, votes_hidden: true }
+    expect((await get('posts/duplicates')).clusters).toMatchObject([{ into: counts, posts: [counts] }])
+    expect(await merged(['1'], '2')).toMatchObject({ changed: 1 })
   })
 
   it('keep pinned posts on top, and locked ones take no more', async () => {

@@ -3,19 +3,21 @@ import { rowsForEach } from '../dialect.js'
 import type { Db } from '../tables.js'
 import { conditionsOf, rangesOf, type PostFilter } from './filter.js'
 import { isAfter, orderBy, type Cursor } from './order.js'
+import type { PostView } from './row.js'
 
 /** What of a post is compared with others. */
-export interface ComparedPost extends Cursor {
+export interface ComparedPost extends Cursor, Pick<PostView, 'boardId' | 'hidesVoters'> {
   number: number
   slug: string
   title: string
   roadmap_id: string | null
   display: number
-  /** 1 where everybody sees who voted. */
-  showsVoters: number
   /** The beginning of its text; empty where the text is long, as to read it would hold up other requests. */
   text: string
 }
+
+/** With what its board says of its votes. */
+export type BoardedPost = ComparedPost & Pick<PostView, 'view_voters' | 'hides_votes'>
 
 /** Characters of a text that are compared. */
 const READ = 1000
@@ -32,7 +34,7 @@ export async function comparedPosts(
   db: Db,
   filter: PostFilter,
   { limit, after }: { limit: number; after?: Cursor | undefined },
-): Promise<ComparedPost[]> {
+): Promise<BoardedPost[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
   const beyond = after ? sql` and ${isAfter('newest', after)}` : sql``
@@ -41,8 +43,8 @@ export async function comparedPosts(
     ({ where, nulls }) =>
       sql`select * from (select ${COMPARED} from posts where ${where}${beyond} order by ${orderBy('newest', 'posts', nulls)} limit ${most}) as part`,
   )
-  const { rows } = await sql<ComparedPost>`
-    select posts.*, coalesce(boards.view_voters, 1 - posts."hidesVoters") as "showsVoters"
+  const { rows } = await sql<BoardedPost>`
+    select posts.*, boards.view_voters, boards.hides_votes
     from (select * from (${sql.join(ranges, sql` union all `)}) as posts order by ${orderBy('newest')} limit ${most}) as posts
     left join boards on boards."boardId" = posts."boardId" order by ${orderBy('newest')}`.execute(db)
   return rows

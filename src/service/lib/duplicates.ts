@@ -1,19 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
-import { comparedPosts, titlesMergedInto, type ComparedPost } from '../../db/posts/compared.js'
+import { comparedPosts, titlesMergedInto, type BoardedPost } from '../../db/posts/compared.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import type { Db } from '../../db/tables.js'
 import { Likenesses, sharedWords, type Likeness, type Text } from './likeness.js'
 import { turns } from './turns.js'
+import { shownBy } from './voters.js'
 
 /** Posts that look like the same wish. */
 export interface Cluster {
   /** The one that should stay. */
-  into: ComparedPost
-  posts: (Likeness & { post: ComparedPost })[]
+  into: BoardedPost
+  posts: (Likeness & { post: BoardedPost })[]
 }
 
 interface Read {
-  posts: ComparedPost[]
+  posts: BoardedPost[]
   /** Titles of what was merged into each of them. */
   merged: Map<string, string[]>
 }
@@ -59,14 +60,14 @@ interface Star {
 }
 
 interface Comparing {
-  looked: readonly ComparedPost[]
+  looked: readonly BoardedPost[]
   likenesses: Likenesses
   turn(this: void): Promise<void>
 }
 
 /** The places of posts, those first that should rather stay. */
-function inOrder(looked: readonly ComparedPost[], ahead: ReadonlySet<string | null>): number[] {
-  const rankOf = ({ roadmap_id: roadmap }: ComparedPost) => (ahead.has(roadmap) ? 1 : 0)
+function inOrder(looked: readonly BoardedPost[], ahead: ReadonlySet<string | null>): number[] {
+  const rankOf = ({ roadmap_id: roadmap }: BoardedPost) => (ahead.has(roadmap) ? 1 : 0)
   return looked
     .map((post, at) => ({ post, at }))
     .toSorted(
@@ -111,7 +112,7 @@ async function readPosts(
   filter: PostFilter,
   { most, hidden }: { most: number; hidden: boolean },
 ): Promise<Read> {
-  const posts: ComparedPost[] = []
+  const posts: BoardedPost[] = []
   const merged: Read['merged'] = new Map()
   for (;;) {
     const page = await comparedPosts(db, filter, { limit: Math.min(PAGE, most - posts.length), after: posts.at(-1) })
@@ -130,8 +131,12 @@ async function readPosts(
 }
 
 /** A merge is refused where it would show a private post, or voters that are hidden: then the posts are no cluster. */
-const isMergeable = (one: ComparedPost | undefined, other: ComparedPost | undefined): boolean =>
-  one?.display === other?.display && one?.showsVoters === other?.showsVoters
+const isMergeable = (one: BoardedPost | undefined, other: BoardedPost | undefined): boolean =>
+  one !== undefined &&
+  other !== undefined &&
+  one.display === other.display &&
+  shownBy(one, other) === undefined &&
+  shownBy(other, one) === undefined
 
 async function shown(
   stars: readonly Star[],

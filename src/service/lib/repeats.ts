@@ -9,7 +9,7 @@ import type { Context } from './context.js'
 import { filterFrom } from './postfilter.js'
 import { findSimilar } from './similar.js'
 import { reasonsOf, SimilarReason } from './similarreasons.js'
-import { showsVoters } from './voters.js'
+import { shownBy } from './voters.js'
 
 /** An earlier post that a new one most likely repeats. */
 export const Repeated = Type.Object({
@@ -99,7 +99,7 @@ function shownOf(
 
 /** A merge that hides a post from those who see it, or shows its voters to others, takes more than one look. */
 export const isSeenAlike = (post: PostView, into: PostView): boolean =>
-  post.is_spam === SHOWN && post.display === into.display && (showsVoters(post) || !showsVoters(into))
+  post.is_spam === SHOWN && post.display === into.display && shownBy(post, into) === undefined
 
 /** Since it was found, it may have been merged, hidden or made private. */
 const isShown = ({ actor }: Context, { is_spam: hidden, display }: PostView): boolean =>

@@ -3,6 +3,7 @@ import { boardsWithIds } from '../../db/boards.js'
 import type { PostView } from '../../db/posts/row.js'
 import type { Db } from '../../db/tables.js'
 import { can, notAllowed, type Actor } from './access.js'
+import { shownBy } from './voters.js'
 
 /** What a post, or its board, takes no more. Whoever may lock a post is not bound by that, but by an archive. */
 
@@ -23,4 +24,17 @@ export async function assertTakesPosts({ db, actor }: { db: Db; actor: Actor }, 
   const [board] = await boardsWithIds(db, [boardId])
   if (board?.archived === 1) throw boardArchived()
   if (board?.posting === 'team' && !can(actor, 'post:update')) throw notAllowed(['post:update'])
+}
+
+/** Throws where an author may not move a post to another board, or to none: others would see votes that are hidden now. */
+export async function assertMoves(tx: { db: Db; actor: Actor }, post: PostView, boardId: string | null): Promise<void> {
+  await assertTakesPosts(tx, boardId)
+  const [board] = boardId === null ? [] : await boardsWithIds(tx.db, [boardId])
+  const { view_voters = null, hides_votes = null } = board ?? {}
+  const shown = shownBy(post, { boardId, view_voters, hides_votes, hidesVoters: post.hidesVoters })
+  if (shown !== undefined)
+    throw new AppError(
+      'NOT_ENOUGH_PERMISSION',
+      `The ${shown} of post #${post.number} are hidden, and everybody would see them there, so to move it needs the permission post:update. Ask the team to move it.`,
+    )
 }

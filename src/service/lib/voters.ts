@@ -1,10 +1,11 @@
 import * as Type from 'typebox'
+import { VOTES_HIDDEN } from '../../core/boardrules.js'
 import { asStored } from '../../core/ids.js'
 import type { PostView } from '../../db/posts/row.js'
 import { newestVotes, votesOf } from '../../db/votes.js'
 import { can, type Actor } from './access.js'
 import { avatarOf } from './avatars.js'
-import type { Context } from './context.js'
+import type { CachedContext, Context } from './context.js'
 import { viewerOf } from './sessions.js'
 
 const Vote = {
@@ -14,17 +15,19 @@ const Vote = {
   createdAt: Type.String({ format: 'date-time' }),
 }
 
+export const votesHidden = Type.Optional(
+  Type.Boolean({
+    description: 'true where the board shows votes only to those who voted for the post; otherwise absent',
+  }),
+)
+
 /** The votes of a post, as they are embedded in it. */
 export const PostVote = Type.Object({
   votes: Type.Array(Type.Object({ ...Vote, name: Type.String(), username: Type.String(), avatar: Type.String() }), {
     description: 'The newest six; empty if the board hides its voters',
   }),
   votesCount: Type.Integer({ description: 'How many voted; 0 where votes_hidden' }),
-  votes_hidden: Type.Optional(
-    Type.Boolean({
-      description: 'true where the board shows votes only to those who voted for the post; otherwise absent',
-    }),
-  ),
+  votes_hidden: votesHidden,
   viewerVote: Type.Optional(Type.Object(Vote, { description: 'The vote of the signed-in user' })),
   importedVotes: Type.Optional(
     Type.Integer({
@@ -36,21 +39,39 @@ export type PostVote = Type.Static<typeof PostVote>
 
 const MAX_EMBEDDED = 6
 
-type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters' | 'hides_votes'>
+/** What says who sees the votes of a post. */
+export type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters' | 'hides_votes'>
 
-/** Whether everybody who sees the post sees who voted for it: its board may hide that. */
-export const showsVoters = ({
-  boardId,
-  view_voters: shown,
-  hidesVoters: hidden,
-}: Omit<Voted, 'hides_votes'>): boolean => (boardId === null ? hidden === 0 : shown === 1)
+/** Whether everybody who sees how many voted sees who did: the board may hide that. */
+const showsVoters = ({ boardId, view_voters: shown, hidesVoters: hidden }: Voted): boolean =>
+  boardId === null ? hidden === 0 : shown === 1
+
+/** Whether everybody who sees the post sees how many voted: the board may show that only to those who did. */
+const showsVotes = ({ boardId, hidesVoters: hidden, hides_votes: hides }: Voted): boolean =>
+  boardId === null ? hidden !== VOTES_HIDDEN : hides !== 1
+
+/** What others would see in place of `to` that `from` hides. Undefined where they would see no more. */
+export const shownBy = (from: Voted, to: Voted): 'votes' | 'voters' | undefined =>
+  showsVotes(to) && !showsVotes(from) ? 'votes' : showsVoters(to) && !showsVoters(from) ? 'voters' : undefined
 
 /** Who has dashboard:read sees also hidden voters. */
 export const seesVoters = (actor: Actor, post: Voted): boolean => showsVoters(post) || can(actor, 'dashboard:read')
 
-/** Whether somebody sees how many voted: a board may show that only to those who did. */
-export const seesVotes = (actor: Actor, { hides_votes: hidden }: Pick<PostView, 'hides_votes'>, hasVoted: boolean) =>
-  hidden !== 1 || hasVoted || can(actor, 'dashboard:read')
+/** Whether somebody sees how many voted, where they have voted or not. */
+export const seesVotes = (actor: Actor, post: Voted, hasVoted: boolean): boolean =>
+  showsVotes(post) || hasVoted || can(actor, 'dashboard:read')
+
+/** Those of some posts of which the actor sees how many voted. */
+export async function votesSeen<Post extends Voted & Pick<PostView, 'postId'>>(
+  ctx: CachedContext,
+  posts: readonly Post[],
+): Promise<ReadonlySet<string>> {
+  const hidden = posts.filter((post) => !seesVotes(ctx.actor, post, false)).map(({ postId }) => postId)
+  const viewer = hidden.length > 0 ? await viewerOf(ctx) : null
+  const voted = viewer === null ? [] : await votesOf(ctx.db, viewer, hidden)
+  const seen = new Set(voted.map(({ postId }) => postId))
+  return new Set(posts.map(({ postId }) => postId).filter((id) => seen.has(id) || !hidden.includes(id)))
+}
 
 export interface VotesAsked {
   /** Whether the newest votes are embedded. To read them takes longer than to read their posts. */
