@@ -1,22 +1,33 @@
 import { sql } from 'kysely'
+import type { PostView } from './posts/row.js'
 import type { CommentRow, Db, FollowRow, ImageRow, MergedVoteRow, NotificationRow, PostRow, VoteRow } from './tables.js'
 
 // What a person has written, each in pages: rows after one, in the order of an index.
+
+/** A post with what its board says of its votes, and whether its author votes for it: 1 or 0. */
+export type OwnPost = PostRow & Pick<PostView, 'view_voters' | 'hides_votes'> & { hasVoted: number }
 
 export const ownPosts = (
   db: Db,
   userId: string,
   { after, limit }: { after: Pick<PostRow, 'createdAt' | 'postId'> | undefined; limit: number },
-): Promise<PostRow[]> =>
+): Promise<OwnPost[]> =>
   db
     .selectFrom('posts')
-    .selectAll()
-    .where('userId', '=', userId)
-    .$if(after !== undefined, (query) =>
-      query.where(sql<boolean>`("createdAt", "postId") > (${after?.createdAt}, ${after?.postId})`),
+    .leftJoin('boards', 'boards.boardId', 'posts.boardId')
+    .selectAll('posts')
+    .select(['boards.view_voters', 'boards.hides_votes'])
+    .select(
+      sql<number>`case when exists (select 1 from votes where votes."postId" = posts."postId" and votes."userId" = ${userId}) then 1 else 0 end`.as(
+        'hasVoted',
+      ),
     )
-    .orderBy('createdAt')
-    .orderBy('postId')
+    .where('posts.userId', '=', userId)
+    .$if(after !== undefined, (query) =>
+      query.where(sql<boolean>`(posts."createdAt", posts."postId") > (${after?.createdAt}, ${after?.postId})`),
+    )
+    .orderBy('posts.createdAt')
+    .orderBy('posts.postId')
     .limit(limit)
     .execute()
 

@@ -1,15 +1,6 @@
 import * as Type from 'typebox'
-import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownImages, ownMentions, ownMergedVotes, ownNotifications, ownPosts, ownVotes, type OwnMention } from '../db/account.js' // prettier-ignore
-import type {
-  CommentRow,
-  PostRow,
-  UserRow,
-  FollowRow,
-  ImageRow,
-  MergedVoteRow,
-  NotificationRow,
-  VoteRow,
-} from '../db/tables.js'
+import { formerUsernames, ownBoardFollows, ownComments, ownFollows, ownImages, ownMentions, ownMergedVotes, ownNotifications, ownPosts, ownVotes, type OwnMention, type OwnPost } from '../db/account.js' // prettier-ignore
+import type { CommentRow, UserRow, FollowRow, ImageRow, MergedVoteRow, NotificationRow, VoteRow } from '../db/tables.js'
 import { findTotp } from '../db/totp.js'
 import { Image, toImage } from './images.js'
 import { Key, keysOf } from './keys.js'
@@ -21,6 +12,7 @@ import { jsonDocument, pagesOf } from './lib/longbodies.js'
 import { ownUser, User, userShown } from './lib/people.js'
 import { profileShown, Shown } from './lib/shown.js'
 import { fields, nullable } from './lib/schemas.js'
+import { seesVotes, votesHidden } from './lib/voters.js'
 import { Session, sessionsOf } from './sessions.js'
 import { View, viewsOf } from './views.js'
 
@@ -46,7 +38,8 @@ const Post = Type.Object({
   slug: Type.String(),
   contentMarkdown: nullable('string'),
   boardId: nullable('string'),
-  votesCount: Type.Integer(),
+  votesCount: Type.Integer({ description: 'How many voted; 0 where votes_hidden' }),
+  votes_hidden: votesHidden,
   createdAt: time,
   updatedAt: time,
 })
@@ -136,9 +129,9 @@ async function profileOf(ctx: Context, row: UserRow): Promise<Type.Static<typeof
 }
 
 /** What a person has written, page by page. */
-const contentOf = ({ db, siteUrl }: Context, userId: string) => ({
+const contentOf = ({ db, siteUrl, actor }: Context, userId: string) => ({
   posts: shownOf(
-    pagesOf<PostRow>(SIZES.posts, (page) => ownPosts(db, userId, page)),
+    pagesOf<OwnPost>(SIZES.posts, (page) => ownPosts(db, userId, page)),
     (post): Type.Static<typeof Post> => ({
       postId: post.postId,
       number: post.number,
@@ -146,7 +139,9 @@ const contentOf = ({ db, siteUrl }: Context, userId: string) => ({
       slug: post.slug,
       contentMarkdown: post.contentMarkdown,
       boardId: post.boardId,
-      votesCount: post.votesCount,
+      ...(seesVotes(actor, post, post.hasVoted === 1)
+        ? { votesCount: post.votesCount }
+        : { votesCount: 0, votes_hidden: true }),
       createdAt: post.createdAt,
       updatedAt: post.updatedAt,
     }),

@@ -24,6 +24,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   among: () => [[1, 2, 3], [9]],
   voter: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   showsVoters: () => [true],
+  showsVotesTo: ({ users }) => ['', ...users.slice(0, 2).map(({ userId }) => userId)],
   follower: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   pinned: () => [true],
   tags: ({ tags }) => tags.slice(0, 2).map(({ tagId }) => [tagId]),

@@ -36,7 +36,10 @@ async function hiding(engine: Engine) {
   for (const boardId of ['ideas', 'open']) await write(member.token, 'Dark mode', boardId)
   await site.http('POST /votes', { token: other.token, body: { postId: '1' } })
   await set({ hides_votes: true })
-  const totalOf = async (path: string) => (await site.http(`GET /${path}`)).body.votes.total_count
+  const totalOf = async (path: string, token?: string) => {
+    const { body } = await site.http(`GET /${path}`, token === undefined ? {} : { token })
+    return (body.votes ?? body).total_count
+  }
   return { ...made, totalOf, hidden: { votes: [], votesCount: 0, votes_hidden: true } }
 }
 
@@ -120,6 +123,13 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     expect(await totalOf('posts/1/votes')).toBe(2)
   })
 
+  it('keep hidden votes off the profiles of others', async () => {
+    const { site, member, staff, totalOf } = await hiding(engine)
+    const path = `users/${member.userId}/votes`
+    expect(await Promise.all([totalOf(path), totalOf(path, member.token), totalOf(path, staff.token)])).toEqual([1, 2, 2]) // prettier-ignore
+    expect((await site.http(`GET /users/${member.userId}/profile`)).body.profile.votes).toBe(1)
+  })
+
   it('let no post with hidden votes be merged into one that shows them', async () => {
     const { site } = await hiding(engine)
     const editor = await site.member(['post:update', 'user:read'])
@@ -132,6 +142,24 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     const counts = { votesCount: 0, votes_hidden: true }
     expect((await get('posts/duplicates')).clusters).toMatchObject([{ into: counts, posts: [counts] }])
     expect(await merged(['1'], '2')).toMatchObject({ changed: 1 })
+  })
+
+  it('tell a hidden number of votes neither in a search nor in the data about the author', async () => {
+    const { site, member, other, staff } = await hiding(engine)
+    const found = async (query: string, token?: string) => {
+      const as = token === undefined ? {} : { token }
+      const { posts: listed } = (await site.http('POST /posts/get', { ...as, body: { query } })).body
+      const { hits } = (await site.http(`GET /search?query=${encodeURIComponent(query)}`, as)).body
+      return [listed, hits.map(({ post }: { post: object }) => post)].map((rows: { number: number }[]) => rows.map(({ number }) => number)) // prettier-ignore
+    }
+    for (const query of ['dark votes:2..2', 'votes:>1', '#1 votes:2..2']) {
+      expect(await found(query)).toEqual([[], []])
+      for (const { token } of [other, staff]) expect(await found(query, token)).toEqual([[1], [1]])
+    }
+    expect(await found('votes:1..1')).toEqual([[2], [2]])
+    await site.http('DELETE /votes', { token: member.token, body: { postId: '1' } })
+    const { body } = await site.http('GET /users/profile/data', { token: member.token })
+    expect(body.posts).toMatchObject([{ votesCount: 0, votes_hidden: true }, { votesCount: 1 }])
   })
 
   it('keep pinned posts on top, and locked ones take no more', async () => {

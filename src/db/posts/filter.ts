@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
+import { VOTES_HIDDEN } from '../../core/boardrules.js'
 import { SHOWN } from '../../core/hidden.js'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period, Sorting } from '../paging.js'
@@ -29,8 +30,10 @@ export interface PostFilter extends Period {
   among?: readonly number[] | undefined
   /** Who voted for them. */
   voter?: string | undefined
-  /** Only those whose board shows who voted, or that show it without a board. */
+  /** Only those of which everybody sees who voted. */
   showsVoters?: true | undefined
+  /** Only those of which this person sees how many voted: their board does not hide it, or they voted too. Empty is nobody. */
+  showsVotesTo?: string | undefined
   /** Only those that are above the others of their board. */
   pinned?: true | undefined
   /** Who follows them. */
@@ -124,9 +127,16 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
   voter: { index: voteIndex, changedBy: ['votes'], values: one },
   showsVoters: {
     passes: ([shown]) =>
-      sql`case when posts."boardId" is null then posts."hidesVoters" < ${shown} else exists (select 1 from boards as open_board where open_board."boardId" = posts."boardId" and open_board.view_voters = ${shown}) end`,
+      sql`case when posts."boardId" is null then posts."hidesVoters" < ${shown} else exists (select 1 from boards as open_board where open_board."boardId" = posts."boardId" and open_board.view_voters = ${shown} and open_board.hides_votes < ${shown}) end`,
     changedBy: [],
     values: (shown) => shown && [1],
+  },
+  showsVotesTo: {
+    passes: ([viewer]) =>
+      sql`(case when posts."boardId" is null then posts."hidesVoters" < ${sql.lit(VOTES_HIDDEN)} else not exists (select 1 from boards as hiding where hiding."boardId" = posts."boardId" and hiding.hides_votes = 1) end
+        or exists (select 1 from votes as own_vote where own_vote."postId" = posts."postId" and own_vote."userId" = ${viewer}))`,
+    changedBy: ['votes'],
+    values: one,
   },
   pinned: { index: pinnedPosts, changedBy: [], values: (pinned) => pinned && [1] },
   follower: {

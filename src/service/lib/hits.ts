@@ -136,8 +136,10 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
 }
 
 /** Whether a query says what the index does not know, so that posts have to be looked at. */
-export const needsReading = ({ phrases, without, votes, numbers }: SearchQuery): boolean =>
-  phrases.length + without.length + numbers.length > 0 || votes.min !== undefined || votes.max !== undefined
+export const needsReading = (query: SearchQuery): boolean =>
+  query.phrases.length + query.without.length + query.numbers.length > 0 || asksVotes(query)
+
+export const asksVotes = ({ votes }: SearchQuery): boolean => votes.min !== undefined || votes.max !== undefined
 
 /** The numbers of the newest posts that pass a query and have all its words, for lists in any order. */
 export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery): Promise<number[]> {

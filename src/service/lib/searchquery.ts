@@ -7,7 +7,7 @@ import { findRoadmap } from '../../db/roadmaps.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { can } from './access.js'
 import type { CachedContext } from './context.js'
-import { needsReading, numbersOf } from './hits.js'
+import { asksVotes, needsReading, numbersOf } from './hits.js'
 import { NONE } from './named.js'
 import { findPerson } from './people.js'
 import { filterFrom, wordsOf } from './postfilter.js'
@@ -87,6 +87,7 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
       ...(tags.length > 0 && { allTags: [...new Set([...(filter.allTags ?? []), ...tags])].toSorted(byText) }),
       since,
       until,
+      ...(asksVotes(query) && !can(ctx.actor, 'dashboard:read') && { showsVotesTo: (await viewerOf(ctx)) ?? '' }), // to find a post by a number of votes tells it
     },
   }
 }
