@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { counted, printable } from '../core/text.js'
 import { duplicates, MOST_OF_ALL, type Cluster } from '../service/duplicates.js'
+import { votesText } from '../service/lib/cells.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
@@ -13,7 +14,7 @@ type Row = Cluster['posts'][number] & { into: Cluster['into'] }
 const columns: Column<Row>[] = [
   { head: 'NUMBER', field: 'number', text: (row) => String(row.number), shown: (row) => `#${row.number}`, drop: 0, whole: true }, // prettier-ignore
   { head: 'TITLE', field: 'title', text: ({ title }) => title, drop: 1 },
-  { head: 'VOTES', field: 'votesCount', text: ({ votesCount }) => String(votesCount), right: true, drop: 3 },
+  { head: 'VOTES', field: 'votesCount', text: votesText, right: true, drop: 3 },
   { head: 'INTO', field: 'into.number', text: ({ into }) => String(into.number), shown: ({ into }) => `#${into.number}`, drop: 0, whole: true }, // prettier-ignore
   { head: 'ITS TITLE', field: 'into.title', text: ({ into }) => into.title, drop: 1 },
   { head: 'SCORE', field: 'score', text: ({ score }) => score.toFixed(2), right: true, drop: 2 },

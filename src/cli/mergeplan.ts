@@ -1,6 +1,7 @@
 import { AppError } from '../core/errors.js'
 import { counted, printableLine, quoted } from '../core/text.js'
 import type { Cluster } from '../service/duplicates.js'
+import { votesAfter } from '../service/lib/cells.js'
 import { commandLine } from './lib/texts/commandline.js'
 import { whyOf } from './similar.js'
 
@@ -24,7 +25,7 @@ export function planText(clusters: readonly Cluster[], file: string): string {
     `#   ${printableLine(plan)}`,
     ...clusters.flatMap(({ into, posts }) => [
       '',
-      `# ${titleOf(into.title)}, ${counted(into.votesCount, 'vote')}`,
+      `# ${titleOf(into.title)}${votesAfter(into)}`,
       ...posts.map((post) => `${post.number} -> ${into.number}  # ${titleOf(post.title)} into ${titleOf(into.title)}: ${whyOf(post)}`), // prettier-ignore
     ]),
     '',

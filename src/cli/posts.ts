@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { LIKELY } from '../core/search/likely.js'
-import { counted, listed, printable, quoted } from '../core/text.js'
+import { listed, printable, quoted } from '../core/text.js'
 import * as comments from '../service/comments.js'
-import type { ListedPost } from '../service/lib/cells.js'
+import { votesAfter, type ListedPost } from '../service/lib/cells.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
 import { reportPost } from '../service/moderation.js'
@@ -63,7 +63,7 @@ async function similarTo(call: Call, { title }: Values): Promise<readonly string
     const why = reasons.map(({ merged }) => (merged ? ` (${whyOf({ words: [], merged })})` : ''))
     return found
       .filter((_, at) => (reasons[at]?.score ?? 0) >= LIKELY)
-      .map((post, at) => `${label(post)}, ${counted(post.voters.votesCount, 'vote')}${why[at] ?? ''}`)
+      .map((post, at) => `${label(post)}${votesAfter(post.voters)}${why[at] ?? ''}`)
   } catch (error) {
     if (error instanceof AppError) return []
     throw error
@@ -264,7 +264,8 @@ export function register(group: Command, cli: Cli): void {
         const { post } = await call(posts.show, { id: given })
         const { total_count: written } = await call(comments.list, { post_id: post.postId, limit: 1 })
         const { total_count: merged } = await call(merges.list, { post_id: post.postId, limit: 1 })
-        const loss = listed({ vote: post.voters.votesCount, comment: written, 'merged post': merged })
+        const { votesCount: vote, votes_hidden: isHidden } = post.voters
+        const loss = listed({ ...(!isHidden && { vote }), comment: written, 'merged post': merged }, isHidden ? ['its votes'] : []) // prettier-ignore
         return `Delete post ${label(post)}?${loss && ` This also deletes ${loss}.`}`
       },
       done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { quoted } from '../core/text.js'
-import { nameOf } from '../service/lib/cells.js'
+import { nameOf, votesText } from '../service/lib/cells.js'
 import { find, type SearchHit } from '../service/search.js'
 import { command } from './lib/command/command.js'
 import { FILTER_FLAGS } from './postflags.js'
@@ -13,7 +13,7 @@ const columns: Column<SearchHit>[] = [
   { head: 'TITLE', field: 'post.title', text: ({ post }) => post.title, drop: 0 },
   { head: 'FOUND IN', field: 'found_in', text: (hit) => hit.found_in, drop: 0 },
   { head: 'EXCERPT', field: 'excerpt', text: (hit) => hit.excerpt, drop: 1 },
-  { head: 'VOTES', field: 'post.voters.votesCount', text: ({ post }) => String(post.voters.votesCount), right: true, drop: 1 }, // prettier-ignore
+  { head: 'VOTES', field: 'post.voters.votesCount', text: ({ post }) => votesText(post.voters), right: true, drop: 1 }, // prettier-ignore
   { head: 'BOARD', field: 'post.board.name', text: ({ post }) => post.board?.name ?? '', drop: 3 },
   { head: 'ROADMAP', field: 'post.roadmap.name', text: ({ post }) => post.roadmap?.name ?? '', drop: 2, ifAny: true },
   { head: 'AUTHOR', field: 'post.author.username', text: ({ post }) => nameOf(post.author), drop: 4 },

@@ -31,10 +31,11 @@ export const counted = (count: number | string, noun: string): string =>
   `${count} ${noun}${Number(count) === 1 ? '' : 's'}`
 
 /** What there is, without what there is none of: `2 posts and 1 vote`. Empty where there is nothing. */
-export const listed = (counts: Readonly<Record<string, number | string>>): string =>
-  new Intl.ListFormat('en').format(
-    Object.entries(counts).flatMap(([noun, count]) => (Number(count) === 0 ? [] : [counted(count, noun)])),
-  )
+export const listed = (counts: Readonly<Record<string, number | string>>, uncounted: readonly string[] = []): string =>
+  new Intl.ListFormat('en').format([
+    ...uncounted,
+    ...Object.entries(counts).flatMap(([noun, count]) => (Number(count) === 0 ? [] : [counted(count, noun)])),
+  ])
 
 /** Untrusted text in quotation marks, for a message. At most 100 characters. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 100).toWellFormed())

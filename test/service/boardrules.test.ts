@@ -162,6 +162,25 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     expect(body.posts).toMatchObject([{ votesCount: 0, votes_hidden: true }, { votesCount: 1 }])
   })
 
+  it('mark a hidden number of votes on pages and in tables, where it would be 0', async () => {
+    const { site, other, staff, pageOf } = await hiding(engine)
+    const slugs = (await site.http('POST /posts/get', { body: { created: 'asc' } })).body.posts.map(({ slug }: { slug: string }) => slug) // prettier-ignore
+    expect(await pageOf(`/posts/${slugs[0]}/voters`)).toContain('This board does not show who voted')
+    const editor = await site.member(['post:update', 'post:destroy'])
+    expect(await pageOf(`/posts/${slugs[0]}/merge`, editor.token)).toContain('gets its votes, its comments')
+    expect(await pageOf(`/posts/${slugs[1]}/merge`, editor.token)).not.toMatch(/#1, \d/)
+    expect(await pageOf(`/posts/${slugs[0]}/delete`, editor.token)).toContain('deletes its comments and votes')
+    const cellsFor = async (token?: string) => {
+      const { text } = await site.http('GET /export/posts', token === undefined ? {} : { token })
+      const [head, ...rows] = text
+        .trim()
+        .split(/\r?\n/)
+        .map((line) => line.split(','))
+      return rows.map((row) => row[head?.indexOf('voters.votesCount') ?? 0])
+    }
+    expect([await cellsFor(), await cellsFor(other.token), await cellsFor(staff.token)]).toEqual([['1', ''], ['1', '2'], ['1', '2']]) // prettier-ignore
+  })
+
   it('keep pinned posts on top, and locked ones take no more', async () => {
     const { site, owner, member, other, staff, write, codeOf, pageOf } = await world(engine)
     for (const title of ['Read this first', 'Dark mode', 'Export']) await write(member.token, title)

@@ -1,11 +1,25 @@
 import type { Activity } from './commentshapes.js'
 import type * as Type from 'typebox'
+import { counted } from '../../core/text.js'
 import type { Cells } from './csvof.js'
 import type { User } from './people.js'
 import type { Post, PostRow } from './postshapes.js'
 
 /** The display name, or the user name if that is empty. */
 export const nameOf = ({ name, username }: { name: string; username: string }): string => name || username
+
+/** How many voted; empty where the board hides it. */
+export const votesText = ({ votesCount, votes_hidden: isHidden = false }: Counted): string =>
+  isHidden ? '' : String(votesCount)
+
+/** The same after a title, in words. */
+export const votesAfter = ({ votesCount, votes_hidden: isHidden = false }: Counted): string =>
+  isHidden ? '' : `, ${counted(votesCount, 'vote')}`
+
+interface Counted {
+  votesCount: number
+  votes_hidden?: boolean
+}
 
 /** A single post has no board where a list has null. */
 export type ListedPost = Omit<Post, 'board'> & { board?: Post['board'] }
@@ -14,7 +28,7 @@ export const postCells = {
   number: (post) => String(post.number),
   title: (post) => post.title,
   'board.name': (post) => post.board?.name ?? '',
-  'voters.votesCount': (post) => String(post.voters.votesCount),
+  'voters.votesCount': ({ voters }) => votesText(voters),
   commentsCount: (post) => String(post.commentsCount),
   'roadmap.name': (post) => post.roadmap?.name ?? '',
   author: (post) => nameOf(post.author),

@@ -135,7 +135,7 @@ export const deletePost = page({
       quote={<Quote view={view} person={author} text={contentMarkdown} />}
       next={listOf(view)}
     >
-      {lossOf(view, voters.votesCount, count)}
+      {lossOf(view, voters, count)}
     </Confirm>
   ),
 })

@@ -35,21 +35,27 @@ export const mergePost = page({
           view={view}
           text={form.error?.code === 'CONTENT_CHANGED' ? t('decision.why.CONTENT_CHANGED') : undefined}
         />
-        <p>{t('merge.what', { count: post.voters.votesCount })}</p>
+        <p>{post.voters.votes_hidden ? t('merge.whatHidden') : t('merge.what', { count: post.voters.votesCount })}</p>
         <Form view={view} to={`${links.post(post.slug)}/merge`}>
           <Hidden name="to" value={cameFrom(view)} />
           <Refused view={view} of={service.merge} />
           {found.length > 0 ? (
             <fieldset>
               <legend>{t('merge.like')}</legend>
-              {found.map(({ number, title, voters: { votesCount: count } }, at) => (
+              {found.map(({ number, title, voters }, at) => (
                 <label class="check">
                   <input type="radio" name="chosen" value={number} checked={form.values.chosen === String(number)} />{' '}
                   <span>
                     <bdi>
                       <Marked text={title} words={reasons[at]?.words ?? []} />
                     </bdi>{' '}
-                    <span class="soft">{t('merge.votes', { number, count })}</span>
+                    <span class="soft">
+                      {voters.votes_hidden ? (
+                        <bdi>#{number}</bdi>
+                      ) : (
+                        t('merge.votes', { number, count: voters.votesCount })
+                      )}
+                    </span>
                   </span>
                 </label>
               ))}

@@ -274,7 +274,12 @@ export const setStatus = action({
 })
 
 /** What is lost with a post. */
-export function lossOf({ t }: View, votes: number, written: number): string {
+export function lossOf(
+  { t }: View,
+  { votesCount: votes, votes_hidden: isHidden }: DashboardPost['voters'],
+  written: number,
+): string {
+  if (isHidden) return t('post.deleteHidden')
   if (votes === 0) return t(written === 0 ? 'comment.deleteLoss' : 'post.deleteComments')
   return t(written === 0 ? 'post.deleteVotes' : 'post.deleteLoss', { count: votes })
 }
@@ -315,7 +320,7 @@ export const deletePost = page({
         quote={quote}
         next={board ? links.board(board.url) : '/'}
       >
-        {lossOf(view, voters.votesCount, count)}
+        {lossOf(view, voters, count)}
         {merged > 0 ? ` ${view.t('post.deleteMerged', { count: merged })}` : null}
       </Confirm>
     )

@@ -78,7 +78,7 @@ export const voters = page({
         </p>
         {votes.results.length === 0 && votes.total_count === 0 && post.voters.importedVotes !== undefined ? null : votes
             .results.length === 0 ? (
-          <Empty title={t(votes.total_count === 0 ? 'voters.none' : 'voters.hidden')} />
+          <Empty title={t(votes.total_count === 0 && !post.voters.votes_hidden ? 'voters.none' : 'voters.hidden')} />
         ) : (
           <ul class="people">
             {votes.results.map(({ user, createdAt, through }) => (
