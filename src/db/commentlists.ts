@@ -63,9 +63,10 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .leftJoin('roadmaps as stage', 'stage.id', 'comments.roadmap_id')
     .leftJoin('posts as origin', 'origin.postId', 'comments.from_post_id')
     .leftJoin('boards as origin_board', 'origin_board.boardId', 'origin.boardId')
+    .leftJoin('boards as place_board', 'place_board.boardId', 'posts.boardId')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar', ...BESIDE])
-    .select(['posts.number as postNumber', 'posts.title as postTitle', 'posts.slug as postSlug'])
+    .select(['posts.locked', 'posts.number as postNumber', 'posts.title as postTitle', 'posts.slug as postSlug'])
 
 export const listSiteComments = (db: Db, filter: SiteCommentFilter & Sorting, page: Page<CommentRow>) =>
   pageOf(filtered(db, filter).$call(withNames), orderOf(filter), page).execute()

@@ -41,7 +41,10 @@ const filtered = (db: Db, { postId, visibility, spam, viewer, author, official, 
 const orderOf = ({ created: direction }: Sorting) =>
   ({ by: ['created_at', 'id'], direction, table: 'comments' }) as const
 
-/** What decides whether the reader learns which comment a reply is to, the roadmap of an update, and the merged post. */
+/**
+ * What decides whether the reader learns which comment a reply is to, the roadmap of an update, and the merged post, and
+ * whether the board of the post is archived.
+ */
 export const BESIDE = [
   'parent.is_internal as parentInternal',
   'parent.is_spam as parentSpam',
@@ -54,6 +57,7 @@ export const BESIDE = [
   'origin.number as originNumber',
   'origin.title as originTitle',
   'origin_board.display as originDisplay',
+  'place_board.archived',
 ] as const
 
 const withNames = (query: ReturnType<typeof filtered>) =>
@@ -63,8 +67,14 @@ const withNames = (query: ReturnType<typeof filtered>) =>
     .leftJoin('roadmaps as stage', 'stage.id', 'comments.roadmap_id')
     .leftJoin('posts as origin', 'origin.postId', 'comments.from_post_id')
     .leftJoin('boards as origin_board', 'origin_board.boardId', 'origin.boardId')
+    .leftJoin('posts as place', 'place.postId', 'comments.post_id')
+    .leftJoin('boards as place_board', 'place_board.boardId', 'place.boardId')
     .selectAll('comments')
     .select(['users.name', 'users.username', 'users.avatar'])
+    .select((eb) => [
+      eb.ref('place.locked').$notNull().as('locked'),
+      eb.ref('place.number').$notNull().as('postNumber'),
+    ])
     .select(BESIDE)
 
 export const listComments = (db: Db, filter: CommentFilter & Sorting, page: Page<CommentRow>) =>

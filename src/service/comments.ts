@@ -207,6 +207,8 @@ export const update = operation({
     'UNAUTHORIZED_NOT_AUTHOR',
     'NOT_ENOUGH_PERMISSION',
     'CONTENT_CHANGED',
+    'POST_LOCKED',
+    'BOARD_ARCHIVED',
   ],
   input: fields({
     ...inThread,
@@ -260,7 +262,7 @@ export const remove = operation({
   http: 'DELETE /posts/:post_id/comments/:comment_id 204',
   access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION'],
+  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'UNAUTHORIZED_NOT_AUTHOR', 'NOT_ENOUGH_PERMISSION', 'BOARD_ARCHIVED'],
   input: fields(inThread),
   output: Type.Undefined(),
   subject: commentGiven,

@@ -31,7 +31,7 @@ import {
 import { reviewAgain } from './lib/reviews.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
-import { assertMoves, assertTakesPosts, boardArchived } from './lib/taking.js'
+import { assertMoves, assertTakesPosts } from './lib/taking.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { announce, assertSpeaks, updateFields, type Update } from './lib/updates.js'
 import { voterGiven, votersOf } from './lib/voters.js'
@@ -257,7 +257,6 @@ async function assertByAuthor(
 ): Promise<void> {
   if ((pinned ?? post.pinned === 1) !== (post.pinned === 1) || (locked ?? post.locked) !== post.locked)
     throw notAllowed(['post:update'])
-  if (post.archived === 1) throw boardArchived()
   if (board !== post.boardId) await assertMoves(tx, post, board)
 }
 
@@ -268,7 +267,7 @@ export const remove = operation({
   http: 'DELETE /posts 204',
   access: 'signed-in',
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'POST_MERGED'],
+  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'POST_MERGED', 'BOARD_ARCHIVED'],
   input: fields(whichPost, ['userId']),
   output: Type.Undefined(),
   async subject(ctx, input) {

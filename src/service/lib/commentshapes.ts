@@ -14,12 +14,20 @@ import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
 import { isHeld, Place, roadmapOf } from './postshapes.js'
 import { nullable } from './schemas.js'
+import { refusalToChange, refusalToTake, type Taking } from './taking.js'
 
 const isAuthor = (actor: Actor, { author_id: author }: Pick<CommentRow, 'author_id'>): boolean =>
   actor.userId !== null && actor.userId === author
 
 /** A comment, and whether others replied to it: known where its author may delete it for that reason alone. */
-type Judged = Pick<CommentRow, 'id' | 'author_id' | 'is_internal' | 'is_spam' | 'official'> & { isTaken?: boolean }
+type Judged = Pick<CommentView, 'id' | 'author_id' | 'is_internal' | 'is_spam' | 'official' | keyof ItsPost> & {
+  isTaken?: boolean
+}
+
+/** What decides what the post of a comment takes. */
+type ItsPost = Pick<CommentView, 'archived' | 'locked' | 'postNumber'>
+
+const takingOf = ({ archived, locked, postNumber: number }: ItsPost): Taking => ({ archived, locked, number })
 
 /** The author sees a comment that is hidden as spam, but nothing more can be done with it, as with a hidden post. */
 export const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): boolean =>
@@ -28,8 +36,15 @@ export const isHidden = (actor: Actor, comment: Pick<CommentRow, 'is_spam'>): bo
 export const commentNotFound = (given: string) =>
   new AppError('COMMENT_NOT_FOUND', `Comment ${quoted(given)} not found on this post.`)
 
+interface Rights {
+  own: Permission
+  any: Permission
+  /** What the post refuses those with `own` alone. */
+  refusal: (actor: Actor, post: Taking) => AppError | undefined
+}
+
 const byAuthorOr =
-  ({ own, any }: { own: Permission; any: Permission }) =>
+  ({ own, any, refusal }: Rights) =>
   (actor: Actor, comment: Judged): AppError | undefined => {
     if (can(actor, any)) return undefined
     if (!isAuthor(actor, comment))
@@ -37,10 +52,20 @@ const byAuthorOr =
         'UNAUTHORIZED_NOT_AUTHOR',
         `Only the author may do this, or an account with the permission ${any}.`,
       )
-    return can(actor, own) ? undefined : notAllowed([own])
+    return can(actor, own) ? refusal(actor, takingOf(comment)) : notAllowed([own])
   }
-const changes = byAuthorOr({ own: 'comment:update:own', any: 'comment:update:any' })
-const deletes = byAuthorOr({ own: 'comment:delete:own', any: 'comment:delete:any' })
+
+/** A new text is as good as a new comment, and a note that becomes public is one. */
+const changes = byAuthorOr({
+  own: 'comment:update:own',
+  any: 'comment:update:any',
+  refusal: (actor, post) => refusalToTake(actor, 'comments', post),
+})
+const deletes = byAuthorOr({
+  own: 'comment:delete:own',
+  any: 'comment:delete:any',
+  refusal: (_actor, post) => refusalToChange(post),
+})
 
 export const commentPolicy = policy(
   {
@@ -167,33 +192,25 @@ export function toActivity(ctx: CachedContext, comment: CommentView, { taken, te
   }
 }
 
-export const toComment = (
-  actor: Actor,
-  { id, body: text, is_internal, is_edited, is_spam, official, created_at, updated_at, ...row }: CommentView,
-  taken: ReadonlySet<string>,
-): Type.Static<typeof Comment> => ({
-  id,
-  parent_id: parentSeen(actor, row) ? row.parent_id : null,
-  body: text,
-  is_internal: is_internal === 1,
-  is_edited: is_edited === 1,
-  is_spam: is_spam === 1,
-  created_at,
-  updated_at,
-  may: commentPolicy.may(actor, {
+export function toComment(actor: Actor, comment: CommentView, taken: ReadonlySet<string>): Type.Static<typeof Comment> {
+  const { id, body: text, is_internal, is_edited, is_spam, official, created_at, updated_at, ...row } = comment
+  return {
     id,
-    is_internal,
-    is_spam,
-    official,
-    author_id: row.author_id,
-    isTaken: taken.has(id),
-  }),
-  ...(is_spam === HELD && { is_held: true }),
-  ...(official === 'update' && { is_update: true, ...movedTo(actor, row) }),
-  ...(official === 'answer' && { is_answer: true }),
-  ...originOf(actor, row),
-  ...(taken.has(id) && { others_took_part: true }),
-})
+    parent_id: parentSeen(actor, row) ? row.parent_id : null,
+    body: text,
+    is_internal: is_internal === 1,
+    is_edited: is_edited === 1,
+    is_spam: is_spam === 1,
+    created_at,
+    updated_at,
+    may: commentPolicy.may(actor, { ...comment, isTaken: taken.has(id) }),
+    ...(is_spam === HELD && { is_held: true }),
+    ...(official === 'update' && { is_update: true, ...movedTo(actor, row) }),
+    ...(official === 'answer' && { is_answer: true }),
+    ...originOf(actor, row),
+    ...(taken.has(id) && { others_took_part: true }),
+  }
+}
 
 function originOf(
   actor: Actor,

@@ -10,16 +10,19 @@ import type { CachedContext, Context } from './context.js'
 import { nullable, oneOf } from './schemas.js'
 import { authorOf, PublicUser } from './people.js'
 import { needs, policy } from './policies.js'
+import { refusalToChange } from './taking.js'
 import { PostVote } from './voters.js'
 
 export const isAuthor = (actor: Actor, { userId }: Pick<PostView, 'userId'>): boolean =>
   actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
 
 /** A post, and whether others took part in it: known where its author may delete it for that reason alone. */
-type Judged = Pick<PostView, 'userId'> & { isTaken?: boolean }
+type Judged = Pick<PostView, 'userId' | 'archived'> & { isTaken?: boolean }
 
-const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor, post: Judged) =>
-  can(actor, permission) || isAuthor(actor, post) ? undefined : notAllowed([permission])
+const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor, post: Judged) => {
+  if (can(actor, permission)) return undefined
+  return isAuthor(actor, post) ? refusalToChange(post) : notAllowed([permission])
+}
 const destroys = byAuthorOr('post:destroy')
 
 export const postPolicy = policy(

@@ -1,3 +1,4 @@
+import { closedBy } from '../../core/boardrules.js'
 import { AppError } from '../../core/errors.js'
 import { boardsWithIds } from '../../db/boards.js'
 import type { PostView } from '../../db/posts/row.js'
@@ -5,18 +6,32 @@ import type { Db } from '../../db/tables.js'
 import { can, notAllowed, type Actor } from './access.js'
 import { shownBy } from './voters.js'
 
-/** What a post, or its board, takes no more. Whoever may lock a post is not bound by that, but by an archive. */
+/** What decides what a post takes, with its board. */
+export type Taking = Pick<PostView, 'archived' | 'locked' | 'number'>
 
-type Judged = Pick<PostView, 'archived' | 'locked' | 'number'>
-
-/** Throws BOARD_ARCHIVED or POST_LOCKED where a post takes no new comments, or no votes. */
-export function assertTakes(actor: Actor, what: 'comments' | 'votes', { archived, locked, number }: Judged): void {
-  if (archived === 1) throw boardArchived()
-  if ((locked === what || locked === 'all') && !can(actor, 'post:update'))
-    throw new AppError('POST_LOCKED', `Post #${number} is locked: it takes no ${what} any more.`)
+/** BOARD_ARCHIVED or POST_LOCKED where a post takes no comments, or no votes. */
+export function refusalToTake(
+  actor: Actor,
+  what: 'comments' | 'votes',
+  { archived, locked, number }: Taking,
+): AppError | undefined {
+  const closed = closedBy(what, { isArchived: archived === 1, locked }, can(actor, 'post:update'))
+  if (closed === undefined) return undefined
+  return closed === 'archive'
+    ? boardArchived()
+    : new AppError('POST_LOCKED', `Post #${number} is locked: it takes no ${what} any more.`)
 }
 
-export const boardArchived = () => new AppError('BOARD_ARCHIVED', 'The board is archived: it can only be read.')
+/** BOARD_ARCHIVED where what an author wrote stays as it is. */
+export const refusalToChange = ({ archived }: Pick<Taking, 'archived'>): AppError | undefined =>
+  archived === 1 ? boardArchived() : undefined
+
+export function assertTakes(actor: Actor, what: 'comments' | 'votes', post: Taking): void {
+  const refusal = refusalToTake(actor, what, post)
+  if (refusal) throw refusal
+}
+
+const boardArchived = () => new AppError('BOARD_ARCHIVED', 'The board is archived: it can only be read.')
 
 /** Throws where a new post may not be on a board. */
 export async function assertTakesPosts({ db, actor }: { db: Db; actor: Actor }, boardId: string | null): Promise<void> {

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest'
+import * as boards from '../../src/service/boards.js'
+import * as posts from '../../src/service/posts.js'
+import { engines, makeSite, type Engine } from '../support/site.js'
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+
+/** A post of a member with a comment of theirs, each alone: nobody else took part. */
+async function world(engine: Engine) {
+  const site = await makeSite(engine, { siteUrl: 'http://localhost', rates: {} })
+  const owner = await site.owner()
+  await site.call(boards.create, { name: 'Ideas' })
+  const [member, other] = [await site.member(), await site.member()]
+  const staff = await site.member(['dashboard:read', 'post:update'])
+  const { post } = (await site.http('POST /posts', { token: member.token, body: { title: 'Dark mode', boardId: 'ideas' } })).body // prettier-ignore
+  const { activity } = (await site.http('POST /posts/1/comments', { token: member.token, body: { body: 'For the eyes' } })).body // prettier-ignore
+  const codeOf = async (request: string, token: string, body: object = {}) => {
+    const { status, body: answer } = await site.http(request, { token, body })
+    return answer?.code ?? status
+  }
+  const headersOf = (token?: string) => ({ accept: 'text/html', ...(token !== undefined && { cookie: `feedbackctl=${token}` }) }) // prettier-ignore
+  const pageOf = async (path: string, token?: string) => (await site.http(`GET /${path}`, { headers: headersOf(token) })).text // prettier-ignore
+  const sent = async (path: string, token: string, body: string) =>
+    (await site.http(`POST /${path}`, { headers: { ...FORM, ...headersOf(token) }, body })).text
+  const mayOf = async (token: string) => {
+    const comments = (await site.http('GET /posts/1/activity', { token })).body.activity
+    const shown = (await site.http('POST /posts/slug', { token, body: { slug: '1' } })).body.post
+    const listed = (await site.http('POST /posts/get', { token, body: {} })).body.posts
+    expect(listed[0].may).toEqual(shown.may)
+    return { post: shown.may, comment: comments[0].comment.may }
+  }
+  const set = (input: object) => site.call(boards.update, { boardId: 'ideas', partial: true, ...input })
+  const lock = (locked: string) => site.call(posts.update, { id: '1', partial: true, locked })
+  const path = `/posts/${post.slug}`
+  return { site, owner, member, other, staff, path, comment: activity.id, codeOf, pageOf, sent, mayOf, set, lock }
+}
+
+describe.each(engines)('posts that take no more on %s', (engine) => {
+  it('keep on an archived board what their authors wrote', async () => {
+    const { site, owner, member, other, comment, codeOf, mayOf, set } = await world(engine)
+    const open = { post: ['update', 'delete'], comment: ['update', 'delete'] }
+    expect(await mayOf(member.token)).toEqual(open)
+    await set({ archived: true })
+    expect(await mayOf(member.token)).toEqual({ post: [], comment: [] })
+    const at = `/posts/1/comments/${comment}`
+    expect(await codeOf(`PUT ${at}`, member.token, { body: 'For all eyes' })).toBe('BOARD_ARCHIVED')
+    expect(await codeOf(`DELETE ${at}`, member.token)).toBe('BOARD_ARCHIVED')
+    expect(await codeOf('PATCH /posts', member.token, { id: '1', title: 'Dark' })).toBe('BOARD_ARCHIVED')
+    expect(await codeOf('DELETE /posts', member.token, { id: '1' })).toBe('BOARD_ARCHIVED')
+    expect((await site.http('GET /posts/1/activity')).body.activity).toMatchObject([{ comment: { body: 'For the eyes' } }]) // prettier-ignore
+    // These change nothing of it
+    expect(await codeOf('PUT /posts/1/follow', other.token)).toBe(200)
+    expect(await codeOf(`POST ${at}/report`, other.token, { reason: 'rude' })).toBe(200)
+    // The team tidies up
+    expect(await mayOf(owner)).toMatchObject({ post: ['update', 'delete', 'spam'] })
+    expect(await codeOf(`PUT ${at}`, owner, { body: 'For all eyes' })).toBe(200)
+    await set({ archived: false })
+    expect(await mayOf(member.token)).toEqual(open)
+    await set({ archived: true })
+    expect(await codeOf(`DELETE ${at}`, owner)).toBe(204)
+    expect(await codeOf('DELETE /posts', owner, { id: '1' })).toBe(204)
+  })
+
+  it('take no new text of comments where they are locked for those', async () => {
+    const { member, staff, comment, codeOf, mayOf, lock } = await world(engine)
+    const at = `/posts/1/comments/${comment}`
+    for (const locked of ['comments', 'all']) {
+      await lock(locked)
+      expect(await codeOf(`PUT ${at}`, member.token, { body: 'Something else' })).toBe('POST_LOCKED')
+      expect(await mayOf(member.token)).toEqual({ post: ['update', 'delete'], comment: ['delete'] })
+    }
+    expect(await codeOf('POST /posts/1/comments', staff.token, { body: 'From the team' })).toBe(201)
+    await lock('votes')
+    expect(await codeOf(`PUT ${at}`, member.token, { body: 'Something else' })).toBe(200)
+    await lock('comments')
+    expect(await codeOf(`DELETE ${at}`, member.token)).toBe(204)
+  })
+})
