@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
+import * as labs from '../../src/service/labs.js'
 import * as posts from '../../src/service/posts.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
@@ -74,5 +75,73 @@ describe.each(engines)('posts that take no more on %s', (engine) => {
     expect(await codeOf(`PUT ${at}`, member.token, { body: 'Something else' })).toBe(200)
     await lock('comments')
     expect(await codeOf(`DELETE ${at}`, member.token)).toBe(204)
+  })
+
+  it('have no form on their pages that would be refused', async () => {
+    const { site, owner, member, other, staff, path, comment, pageOf, sent, set, lock } = await world(engine)
+    await site.call(labs.update, { voteOnBehalf: true })
+    const tools = (text: string) => ({
+      replies: text.includes('data-reply'),
+      comments: text.includes('class="comment-form"'),
+      votes: text.includes(`${path}/vote"`) || text.includes(`${path}/unvote"`),
+      edit: text.includes(`${path}/edit`),
+      editComment: text.includes(`${comment}/edit`),
+    })
+    const all = { replies: true, comments: true, votes: true }
+    const none = { replies: false, comments: false, votes: false, edit: false, editComment: false }
+    expect(tools(await pageOf(path, member.token))).toEqual({ ...all, edit: true, editComment: true })
+    await lock('all')
+    expect(tools(await pageOf(path, member.token))).toEqual({ ...none, edit: true })
+    expect(tools(await pageOf(path, other.token))).toEqual(none)
+    expect(tools(await pageOf(path))).toEqual(none)
+    expect(tools(await pageOf(path, staff.token))).toMatchObject({ ...all, edit: true })
+    const dashboard = `/dashboard${path}`
+    expect((await pageOf(dashboard, owner)).includes('name="user_id"')).toBe(true)
+    await set({ archived: true })
+    for (const token of [member.token, other.token]) expect(tools(await pageOf(path, token))).toEqual(none)
+    for (const token of [staff.token, owner]) {
+      expect(tools(await pageOf(path, token))).toMatchObject({ ...none, edit: true, editComment: token === owner })
+      const shown = await pageOf(dashboard, token)
+      expect(tools(shown)).toMatchObject({ replies: false, comments: false })
+      expect(['name="user_id"', 'data-key="r"', '<kbd>r</kbd>'].filter((each) => shown.includes(each))).toEqual([])
+    }
+    // A form that was open before comes back with what was typed
+    for (const body of ['title=Dark&contentMarkdown=My+words&boardId=ideas']) {
+      const text = await sent(`${path}/edit`, member.token, body)
+      expect([text.includes('My words'), text.includes('It can only be read')]).toEqual([true, true])
+    }
+    const text = await sent(`${path}/comments/${comment}/edit`, member.token, 'body=My+words')
+    expect([text.includes('My words'), text.includes('It can only be read')]).toEqual([true, true])
+    expect(await pageOf(`${path}/comments/${comment}/edit`, other.token)).not.toContain('For the eyes</textarea>')
+  })
+
+  it('show the vote of the reader, and let the team vote on a locked one', async () => {
+    const { member, other, staff, path, pageOf, lock, set } = await world(engine)
+    await lock('votes')
+    const voteIn = (text: string) => /<(?:form|span)[^>]*class="vote".*?<\/(?:form|span)>/s.exec(text)?.[0] ?? ''
+    for (const at of [path, '/']) {
+      expect(voteIn(await pageOf(at, staff.token))).toContain(`${path}/vote"`)
+      expect(voteIn(await pageOf(at, member.token))).toMatch(/<button type="button" disabled[^>]* aria-pressed="true"/)
+      expect(await pageOf(at, other.token)).toContain('class="voted" title="No votes any more"')
+    }
+    await set({ archived: true })
+    expect(voteIn(await pageOf(path, member.token))).toContain('aria-pressed="true"')
+    expect(await pageOf(path, staff.token)).toContain('class="voted" title="No votes any more"')
+  })
+
+  it('are not offered as places of other posts', async () => {
+    const { site, member, other, staff, path, pageOf, set } = await world(engine)
+    await site.call(boards.create, { name: 'News', posting: 'team' })
+    await site.call(boards.create, { name: 'Old', archived: true })
+    const offered = (text: string) => Array.from(text.matchAll(/<option value(?:="([^"]*)")?( selected)?/g), ([, url = '', isChosen = '']) => url + isChosen) // prettier-ignore
+    for (const board of ['', '?board=old', '?board=news'])
+      expect(offered(await pageOf(`/posts/new${board}`, other.token)).map((each) => each.split(' ')[0])).toEqual(['', 'ideas']) // prettier-ignore
+    expect(offered(await pageOf('/posts/new?board=old', staff.token))).not.toContain('old selected')
+    expect(offered(await pageOf(`${path}/edit`, member.token))).toEqual(['', 'ideas selected'])
+    expect(offered(await pageOf(`${path}/edit`, staff.token))).toEqual(expect.arrayContaining(['', 'ideas selected', 'news'])) // prettier-ignore
+    await set({ posting: 'team' })
+    expect(offered(await pageOf(`${path}/edit`, member.token))).toEqual(['', 'ideas selected'])
+    await set({ archived: true })
+    expect(offered(await pageOf(`${path}/edit`, staff.token))).toEqual(expect.arrayContaining(['ideas selected', 'news'])) // prettier-ignore
   })
 })

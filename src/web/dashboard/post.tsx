@@ -2,7 +2,7 @@ import * as comments from '../../service/comments.js'
 import { merge } from '../../service/merges.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
-import { CommentForm } from '../parts/commentform.js'
+import { CommentForm, takesComments } from '../parts/commentform.js'
 import { Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { KeyHelp } from '../parts/keyhelp.js'
@@ -79,8 +79,8 @@ const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =
     post.may.includes('update') && (['e', 'action.edit'] as const),
     places !== undefined && places.stages.length > 0 && (['m', 'post.changeStatus'] as const),
     tags.length > (post.tags?.length ?? 0) && (['t', 'posts.addTag'] as const),
-    ['r', 'comment.write'] as const, // prettier-ignore
-    view.can('comment:create_internal') && (['n', 'comment.writeNote'] as const),
+    takesComments(view, post) && (['r', 'comment.write'] as const),
+    takesComments(view, post) && view.can('comment:create_internal') && (['n', 'comment.writeNote'] as const),
     post.may.includes('delete') && (['#', 'action.delete'] as const),
     ['z', 'shortcuts.undo'] as const, // prettier-ignore
   ].filter((each) => each !== false)
@@ -109,7 +109,7 @@ function Tools({ view, post: { slug, may }, hasUpdates }: { view: View; post: Da
 
 function Discussion({
   view,
-  post: { slug },
+  post,
   list: { activity, total_count: count, total_pages: pages },
   own,
   item,
@@ -117,6 +117,7 @@ function Discussion({
   // prettier-ignore
   const { t, query } = view
   const { values } = view.form
+  const { slug } = post
   const [path, back] = [pathOf(view, slug, '/comments'), pathOf(view, slug)]
   const field = (values.parent_id ? `body-${values.parent_id}` : values.is_internal === 'true' ? 'body-note' : 'body') // prettier-ignore
   return (
@@ -128,6 +129,7 @@ function Discussion({
           <Thread
             view={view}
             slug={slug}
+            post={post}
             comments={activity}
             reported={own}
             team={{ back, replies: path, replyTo: query.at }}
@@ -142,13 +144,22 @@ function Discussion({
         view={view}
         path={path}
         slug={slug}
+        post={post}
         kind="public"
         shortcut="r"
         autofocus={query.at === 'reply'}
         keep={query.at === 'reply' && item && item.reasons.length > 0 ? item.updated_at : undefined}
       />
-      {view.can('comment:create_internal') ? (
-        <CommentForm view={view} path={path} slug={slug} kind="note" shortcut="n" autofocus={query.at === 'note'} />
+      {takesComments(view, post) && view.can('comment:create_internal') ? (
+        <CommentForm
+          view={view}
+          path={path}
+          slug={slug}
+          post={post}
+          kind="note"
+          shortcut="n"
+          autofocus={query.at === 'note'}
+        />
       ) : null}
     </section>
   )

@@ -1,3 +1,4 @@
+import { closedBy } from '../../core/boardrules.js'
 import { SECTIONS } from '../kit/sections.js'
 import type { Told } from '../../service/told.js'
 import * as users from '../../service/users.js'
@@ -146,7 +147,9 @@ function Author({ view, post: { author }, person, item }: Props) {
 /** Who voted, and a vote for somebody who asked by mail or on the phone. */
 function Voters({ view, post, voters, segments, isOnBehalf }: Props) {
   const { t, href } = view
-  const removes = isOnBehalf && view.may(votes.unassign)
+  const { locked, is_archived: isArchived = false } = post
+  const takes = isOnBehalf && closedBy('votes', { isArchived, locked }, view.can('post:update')) === undefined
+  const removes = takes && view.may(votes.unassign)
   const path = (verb: string) => pathOf(view, post.slug, verb)
   return (
     <section>
@@ -179,7 +182,7 @@ function Voters({ view, post, voters, segments, isOnBehalf }: Props) {
         <a href={href(`${links.post(post.slug)}/voters`)}>{t('teamPost.allVoters')}</a>
       ) : null}
       {segments ? <Segments view={view} of={segments} /> : null}
-      {isOnBehalf && view.may(votes.assign) ? (
+      {takes && view.may(votes.assign) ? (
         <Form view={view} to={path('/vote')}>
           <Field
             view={view}

@@ -1,5 +1,5 @@
 import * as comments from '../../service/comments.js'
-import type { Lock } from '../../core/boardrules.js'
+import { closedBy, type Lock } from '../../core/boardrules.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Check, Form, Hidden, Submit } from './form.js'
@@ -26,25 +26,24 @@ interface CommentFormProps {
   autofocus?: boolean
   /** The version of what it answers, where that waits for a decision: it is kept with the answer, unless one says otherwise. */
   keep?: string | undefined
-  /** What the post takes no more. */
-  locked?: Lock | 'archive' | undefined
+  /** The post, which may take no comments any more. */
+  post: Closable
 }
 
+/** What closes a post. */
+export interface Closable {
+  locked?: Lock
+  is_archived?: boolean
+}
+
+/** Whether a post takes comments of whoever reads the page. */
+export const takesComments = (view: View, { locked, is_archived: isArchived = false }: Closable): boolean =>
+  closedBy('comments', { isArchived, locked }, view.can('post:update')) === undefined
+
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
-export function CommentForm({
-  view,
-  path,
-  slug,
-  to,
-  kind,
-  shortcut,
-  autofocus = false,
-  keep,
-  locked,
-}: CommentFormProps) {
+export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = false, keep, post }: CommentFormProps) {
   const { t } = view
-  const isClosed = locked === 'comments' || locked === 'all'
-  if (locked === 'archive' || (isClosed && !view.can('post:update'))) return <p class="soft">{t('comment.closed')}</p>
+  if (!takesComments(view, post)) return <p class="soft">{t('comment.closed')}</p>
   const { values } = view.form
   const parent = to?.id
   const isKind = kind === undefined || (kind === 'note') === (values.is_internal === 'true')

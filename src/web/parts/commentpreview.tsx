@@ -18,7 +18,7 @@ export async function commentPreview(view: LiveView, form: Fields, { path, isTea
   const { body = '', parent_id: parent, is_internal: isInternal, keep } = form
   if (isTeam && !view.can('dashboard:read')) throw notAllowed(['dashboard:read'])
   await admitPreview(view, comments.create, { post_id: params.slug, body, ...(parent && { parent_id: parent }) })
-  await view.call(posts.show, { id: params.slug }) // or there is nothing to comment on
+  const { post } = await view.call(posts.show, { id: params.slug }) // or there is nothing to comment on
   const to = parent ? (await view.call(comments.show, { comment_id: parent })).activity : undefined
   const kind = isTeam && !to ? (isInternal === 'true' ? 'note' : 'public') : undefined
   const title = t(kind === 'note' ? 'comment.writeNote' : to ? 'comment.writeReply' : 'comment.write')
@@ -34,6 +34,7 @@ export async function commentPreview(view: LiveView, form: Fields, { path, isTea
           path={path}
           slug={params.slug ?? ''}
           keep={keep}
+          post={post}
           {...(kind && { kind })}
           {...(to && { to: { id: to.id, is_internal: to.comment.is_internal } })}
         />

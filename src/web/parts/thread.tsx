@@ -7,7 +7,7 @@ import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { RoadmapChip } from './chip.js'
-import { CommentForm } from './commentform.js'
+import { CommentForm, takesComments, type Closable } from './commentform.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, PersonLink, TeamMark } from './person.js'
@@ -50,6 +50,7 @@ export const Thread = ({ view, slug, comments, ...rest }: ThreadProps & { commen
 interface ThreadProps {
   view: View
   slug: string
+  post: Closable
   /** What the viewer has reported. */
   reported: readonly Reported[]
   /** The id of the author of the post, whose comments are marked. */
@@ -64,6 +65,7 @@ function CommentItem({
   node,
   depth,
   to,
+  post,
   reported,
   poster,
   team,
@@ -83,6 +85,7 @@ function CommentItem({
           node={reply}
           depth={depth + 1}
           to={node}
+          post={post}
           reported={reported}
           {...(poster && { poster })}
           {...(team && { team })}
@@ -120,13 +123,14 @@ function CommentItem({
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
-          {isHidden(comment) || isCopy ? null : (
+          {isHidden(comment) || isCopy || !takesComments(view, post) ? null : (
             <details data-reply="" open={team?.replyTo === comment.id}>
               <summary class="link">{t('comment.reply')}</summary>
               <CommentForm
                 view={view}
                 path={team?.replies ?? `${links.post(slug)}/comments`}
                 slug={slug}
+                post={post}
                 to={comment}
                 autofocus={team?.replyTo === comment.id}
                 keep={team?.replyTo === comment.id && may.includes('spam') ? comment.updated_at : undefined}

@@ -1,4 +1,4 @@
-import type { Lock } from '../../core/boardrules.js'
+import { closedBy, type Lock } from '../../core/boardrules.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Count, labelWith } from './count.js'
@@ -17,8 +17,9 @@ interface Voted {
 /** Where the board shows votes to those who voted alone. */
 const UNKNOWN = '–'
 
-const isClosed = ({ locked, is_archived: isArchived }: Voted): boolean =>
-  locked === 'votes' || locked === 'all' || isArchived === true
+/** Whoever may lock a post votes for it all the same. */
+const isClosed = (view: View, { locked, is_archived: isArchived = false }: Voted): boolean =>
+  closedBy('votes', { isArchived, locked }, view.can('post:update')) !== undefined
 
 const labelOf = (view: View, { title, voters }: Voted): string =>
   view.t('vote.label', {
@@ -29,7 +30,6 @@ const labelOf = (view: View, { title, voters }: Voted): string =>
 /** The same inside the form of a new post, where no other form can be: the button itself says where it leads. */
 export function VoteInForm({ view, post }: { view: View; post: Voted }) {
   const { votesCount: count, viewerVote, votes_hidden: isHidden = false } = post.voters
-  if (isClosed(post)) return <Closed view={view} voters={post.voters} />
   if (viewerVote !== undefined)
     return (
       <span class="voted" title={view.t('vote.given')}>
@@ -39,6 +39,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
         </span>
       </span>
     )
+  if (isClosed(view, post)) return <Closed view={view} post={post} />
   return (
     <span class="vote">
       <button
@@ -63,18 +64,31 @@ const Votes = ({ view, count }: { view: View; count: number }) => (
   </>
 )
 
-/** The votes of a post that takes none. */
-const Closed = ({ view, voters: { votesCount, votes_hidden: isHidden } }: { view: View; voters: Voted['voters'] }) => (
-  <span class="voted" title={view.t('vote.closed')}>
-    <Icon name="up" />
-    {isHidden ? <span>{UNKNOWN}</span> : <Votes view={view} count={votesCount} />}
-  </span>
-)
+/** The votes of a post that takes none: the viewer's own among them is a button that stays pressed. */
+function Closed({ view, post }: { view: View; post: Voted }) {
+  const { votesCount, votes_hidden: isHidden, viewerVote } = post.voters
+  const title = view.t('vote.closed')
+  if (viewerVote !== undefined)
+    return (
+      <span class="vote">
+        <button type="button" disabled aria-pressed="true" aria-label={labelOf(view, post)} title={title}>
+          <Icon name="up" />
+          <span>{view.words.compact(votesCount)}</span>
+        </button>
+      </span>
+    )
+  return (
+    <span class="voted" title={title}>
+      <Icon name="up" />
+      {isHidden ? <span>{UNKNOWN}</span> : <Votes view={view} count={votesCount} />}
+    </span>
+  )
+}
 
 /** A vote for a post: a form of one button, which a script sends without leaving the page. */
 export function Vote({ view, post }: { view: View; post: Voted }) {
   const { votesCount: count, viewerVote, votes_hidden: isHidden = false } = post.voters
-  if (isClosed(post) && view.copiedAt === undefined) return <Closed view={view} voters={post.voters} />
+  if (isClosed(view, post) && view.copiedAt === undefined) return <Closed view={view} post={post} />
   const isVoted = viewerVote !== undefined
   const path = links.post(post.slug)
   if (view.copiedAt !== undefined)

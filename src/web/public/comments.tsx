@@ -77,7 +77,11 @@ export const editComment = page({
   cache: 'actor',
   signedIn: true,
   forms: [service.update],
-  load: loadShown,
+  async load(view) {
+    const shown = await loadShown(view)
+    if (!shown.comment.may.includes('update') && !view.form.error) throw new Redirect(pathOf(view))
+    return shown
+  },
   texts: (view) => previewOf(view, 'body'),
   title: ({ t }) => t('comment.edit'),
   show: (view, { comment }) => (

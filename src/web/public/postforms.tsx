@@ -45,9 +45,10 @@ async function similarTo(
   }
 }
 
-/** Boards that take the posts of whoever reads the page. */
-const taking = (view: View, { rows, total }: Awaited<ReturnType<typeof boardsWith>>) => {
-  const open = view.can('post:update') ? rows : rows.filter(({ posting }) => posting !== 'team')
+/** Boards that take the posts of whoever reads the page, and the present board of a post. */
+const taking = (view: View, { rows, total }: Awaited<ReturnType<typeof boardsWith>>, present?: string) => {
+  const isTeam = view.can('post:update')
+  const open = rows.filter(({ url, archived, posting }) => url === present || (!archived && (isTeam || posting !== 'team'))) // prettier-ignore
   return { rows: open, total: total - rows.length + open.length }
 }
 
@@ -198,10 +199,10 @@ export const editPost = page({
   forms: [service.update],
   async load(view) {
     const shown = await postAt(view)
-    if (!shown.may.includes('update')) throw new Redirect(links.post(shown.slug))
+    if (!shown.may.includes('update') && !view.form.error) throw new Redirect(links.post(shown.slug))
     const { boardId, roadmapId } = view.form.values
     const places = await placesOf(view, boardId ?? view.query.board ?? shown.board?.url, roadmapId ?? shown.roadmap?.url) // prettier-ignore
-    return { post: shown, ...places }
+    return { post: shown, ...places, boards: taking(view, places.boards, shown.board?.url) }
   },
   texts: (view) => previewOf(view, 'contentMarkdown'),
   title: ({ t }, { post: { title } }) => t('post.edit', { title }),

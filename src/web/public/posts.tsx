@@ -221,6 +221,7 @@ export const post = page({
                 <Thread
                   view={view}
                   slug={shown.slug}
+                  post={shown}
                   comments={activity}
                   reported={reports}
                   poster={shown.author.userId}
@@ -231,12 +232,7 @@ export const post = page({
               <CommentPager view={view} pages={pages} to="newer" />
             </div>
             <Summary view={view} />
-            <CommentForm
-              view={view}
-              path={`${path}/comments`}
-              slug={shown.slug}
-              locked={shown.is_archived ? 'archive' : shown.locked}
-            />
+            <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} post={shown} />
           </section>
         </div>
       </div>
