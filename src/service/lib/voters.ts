@@ -40,7 +40,7 @@ export type PostVote = Type.Static<typeof PostVote>
 const MAX_EMBEDDED = 6
 
 /** What says who sees the votes of a post. */
-export type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters' | 'hides_votes'>
+type Voted = Pick<PostView, 'boardId' | 'view_voters' | 'hidesVoters' | 'hides_votes'>
 
 /** Whether everybody who sees how many voted sees who did: the board may hide that. */
 const showsVoters = ({ boardId, view_voters: shown, hidesVoters: hidden }: Voted): boolean =>
