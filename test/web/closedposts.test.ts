@@ -106,12 +106,15 @@ describe.each(engines)('posts that take no more on %s', (engine) => {
       expect(['name="user_id"', 'data-key="r"', '<kbd>r</kbd>'].filter((each) => shown.includes(each))).toEqual([])
     }
     // A form that was open before comes back with what was typed
-    for (const body of ['title=Dark&contentMarkdown=My+words&boardId=ideas']) {
-      const text = await sent(`${path}/edit`, member.token, body)
-      expect([text.includes('My words'), text.includes('It can only be read')]).toEqual([true, true])
+    const forms = {
+      [`${path}/edit`]: 'title=Dark&contentMarkdown=My+words&boardId=ideas',
+      [`${path}/comments/${comment}/edit`]: 'body=My+words',
+      [`${path}/comments`]: 'body=My+words',
     }
-    const text = await sent(`${path}/comments/${comment}/edit`, member.token, 'body=My+words')
-    expect([text.includes('My words'), text.includes('It can only be read')]).toEqual([true, true])
+    for (const [to, body] of Object.entries(forms)) {
+      const text = await sent(to, member.token, body)
+      expect([to, text.includes('My words'), text.includes('It can only be read')]).toEqual([to, true, true])
+    }
     expect(await pageOf(`${path}/comments/${comment}/edit`, other.token)).not.toContain('For the eyes</textarea>')
   })
 
@@ -130,14 +133,17 @@ describe.each(engines)('posts that take no more on %s', (engine) => {
   })
 
   it('are not offered as places of other posts', async () => {
-    const { site, member, other, staff, path, pageOf, set } = await world(engine)
+    const { site, member, other, staff, path, pageOf, sent, set } = await world(engine)
     await site.call(boards.create, { name: 'News', posting: 'team' })
     await site.call(boards.create, { name: 'Old', archived: true })
     const offered = (text: string) => Array.from(text.matchAll(/<option value(?:="([^"]*)")?( selected)?/g), ([, url = '', isChosen = '']) => url + isChosen) // prettier-ignore
     for (const board of ['', '?board=old', '?board=news'])
       expect(offered(await pageOf(`/posts/new${board}`, other.token)).map((each) => each.split(' ')[0])).toEqual(['', 'ideas']) // prettier-ignore
     expect(offered(await pageOf('/posts/new?board=old', staff.token))).not.toContain('old selected')
-    expect(offered(await pageOf(`${path}/edit`, member.token))).toEqual(['', 'ideas selected'])
+    for (const board of ['', '?board=old', '?board=news'])
+      expect(offered(await pageOf(`${path}/edit${board}`, member.token))).toEqual(['', 'ideas selected'])
+    const refused = await sent(`${path}/edit`, member.token, 'title=Dark&boardId=old')
+    expect([offered(refused), refused.includes('It can only be read')]).toEqual([['', 'ideas selected'], true])
     expect(offered(await pageOf(`${path}/edit`, staff.token))).toEqual(expect.arrayContaining(['', 'ideas selected', 'news'])) // prettier-ignore
     await set({ posting: 'team' })
     expect(offered(await pageOf(`${path}/edit`, member.token))).toEqual(['', 'ideas selected'])

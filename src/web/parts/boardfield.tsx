@@ -19,7 +19,8 @@ export function BoardField({ view, boards, value }: { view: View; boards: Choice
   const { t, form } = view
   if (boards.total === 0 && boards.rows.length === 0) return null
   const text = areTooMany(boards) ? boardText(view) : ''
-  const given = form.values.boardId ?? value ?? ''
+  // One that is not offered, as an archived one, would leave the first chosen, and take a post from its board
+  const given = [form.values.boardId, value].find((each) => each === '' || boards.rows.some(({ url }) => url === each)) ?? '' // prettier-ignore
   const found = boards.rows.filter(({ url }) => url !== given)
   const chosen = given === '' && text !== '' && found.length === 1 ? found[0]?.url : given
   const choice = (

@@ -43,11 +43,11 @@ export const takesComments = (view: View, { locked, is_archived: isArchived = fa
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
 export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = false, keep, post }: CommentFormProps) {
   const { t } = view
-  if (!takesComments(view, post)) return <p class="soft">{t('comment.closed')}</p>
   const { values } = view.form
   const parent = to?.id
   const isKind = kind === undefined || (kind === 'note') === (values.is_internal === 'true')
   const isSent = values.body !== undefined && (values.parent_id ?? '') === (parent ?? '') && isKind
+  if (!isSent && !takesComments(view, post)) return <p class="soft">{t('comment.closed')}</p>
   const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
   const suffix = parent === undefined ? (kind === 'note' ? '-note' : '') : `-${parent}`
   return (

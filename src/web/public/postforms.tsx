@@ -221,7 +221,7 @@ export const editPost = page({
         values={{
           title: shown.title,
           contentMarkdown: unescaped(shown.contentMarkdown ?? ''),
-          boardId: view.query.board ?? shown.board?.url,
+          boardId: places.rows.some(({ url }) => url === view.query.board) ? view.query.board : shown.board?.url,
           roadmapId: shown.roadmap?.url,
           ...(view.can('post:update') && { pinned: shown.pinned ?? false, locked: shown.locked ?? 'none' }),
         }}
