@@ -39,10 +39,12 @@ interface Counts {
 
 interface Balance {
   balance: Counts[]
-  boards: { board: string | null; posts: number; votes: number }[]
-  /** The records by board. Older servers leave these two out. */
+  boards: { boardId: string | null; board: string | null; posts: number; votes: number }[]
+  /** The records by board. Older servers leave these three out. */
   byBoard?: OfBoard[]
   failures?: { type: string; code: string; count: number; first: string }[]
+  /** Records that are refused for causes that `failures` has no room for. Absent if there are none. */
+  otherFailures?: number
   /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }
   isBalanced: boolean
@@ -277,13 +279,14 @@ function nameIn(row: string): string {
 async function report(
   { terminal }: Cli,
   flags: Flagged,
-  { balance, byBoard, failures, boards, passwords, isBalanced, similar }: Balance,
+  { balance, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar }: Balance,
   { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
 ): Promise<void> {
   const body = {
     ...(preview && { preview }),
     balance,
     ...(byBoard && { byBoard, failures }),
+    ...(otherFailures !== undefined && { otherFailures }),
     boards,
     passwords,
     ...(similar && { similar }),
@@ -297,6 +300,8 @@ async function report(
     await showBoards(terminal, flags, { byBoard: byBoard ?? [], boards })
     for (const { type, code, count, first } of failures ?? [])
       tell(terminal, printable(`Refused ${counted(count, type === 'other' ? 'line' : type)}: ${first} (${code})`))
+    if (otherFailures !== undefined)
+      tell(terminal, `Refused ${counted(otherFailures, 'more record')} for other causes.`)
     if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
     else
       tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore

@@ -7,8 +7,9 @@ interface Part {
   skipped: number
 }
 
-/** What an import had for a board. `board` is absent for what belongs to posts that it did not have. */
+/** What an import had for a board. `board` is absent where its records do not say which one, `boardId` where the site has none. */
 export interface OfBoard {
+  boardId?: string | null
   board?: string | null
   posts: Part
   votes: Part
@@ -18,7 +19,7 @@ export interface OfBoard {
 interface Balance {
   byBoard: readonly OfBoard[]
   /** The posts of the source that the site has now, with all their votes. */
-  boards: readonly { board: string | null; posts: number; votes: number }[]
+  boards: readonly { boardId: string | null; board: string | null; posts: number; votes: number }[]
 }
 
 const amounts = (head: string, of: 'posts' | 'votes' | 'comments'): Column<OfBoard>[] =>
@@ -33,12 +34,12 @@ const amounts = (head: string, of: 'posts' | 'votes' | 'comments'): Column<OfBoa
 export async function showBoards(terminal: Terminal, flags: ColorFlag, { byBoard, boards }: Balance): Promise<void> {
   if (byBoard.length === 0) return
   const { drawTable } = await import('./lib/output/table.js')
-  const there = new Map(boards.map(({ board, votes }) => [board, votes]))
+  const there = new Map<string | null | undefined, number>(boards.map(({ boardId, votes }) => [boardId, votes]))
   const columns: Column<OfBoard>[] = [
-    { head: 'BOARD', text: ({ board }) => (board === undefined ? '(posts not in the file)' : (board ?? '(none)')), drop: 0 },
+    { head: 'BOARD', text: ({ board }) => (board === undefined ? '(unknown)' : (board ?? '(none)')), drop: 0 },
     ...amounts('POSTS', 'posts'),
     ...amounts('VOTES', 'votes'),
-    { head: 'HERE', text: ({ board }) => (board === undefined ? '' : String(there.get(board) ?? 0)), right: true, drop: 0 },
+    { head: 'HERE', text: ({ board, boardId }) => (board === undefined ? '' : String(there.get(boardId) ?? 0)), right: true, drop: 0 },
     ...amounts('COMMENTS', 'comments'),
   ] // prettier-ignore
   const { stderr } = terminal

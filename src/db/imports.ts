@@ -45,9 +45,9 @@ export async function importedCounts(db: Db, source: string): Promise<Map<string
 export async function importedByBoard(
   db: Db,
   source: string,
-): Promise<{ board: string | null; posts: number; votes: number }[]> {
-  const { rows } = await sql<{ board: string | null; posts: number; votes: number }>`
-    select boards.name as board, count(*) as posts, sum(posts."votesCount") as votes
+): Promise<{ boardId: string | null; board: string | null; posts: number; votes: number }[]> {
+  const { rows } = await sql<{ boardId: string | null; board: string | null; posts: number; votes: number }>`
+    select boards."boardId", boards.name as board, count(*) as posts, sum(posts."votesCount") as votes
     from imported_rows join posts on posts."postId" = imported_rows."rowId"
     left join boards on boards."boardId" = posts."boardId"
     where imported_rows.source = ${source} and imported_rows.kind = 'post'
@@ -55,27 +55,15 @@ export async function importedByBoard(
   return rows
 }
 
-/** The names of boards by what the source calls them. */
-export async function importedBoardNames(
-  db: Db,
-  source: string,
-  sourceIds: readonly string[],
-): Promise<Map<string, string>> {
-  if (sourceIds.length === 0) return new Map()
+/** The names of boards by their ids, without those that are deleted. */
+export async function boardNames(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
   const rows = await db
-    .selectFrom('imported_rows')
-    .innerJoin('boards', 'boards.boardId', 'imported_rows.rowId')
-    .select(['imported_rows.sourceId', 'boards.name'])
-    .where('source', '=', source)
-    .where('kind', '=', 'board')
-    .where(isAmong(db, 'imported_rows.sourceId', sourceIds))
+    .selectFrom('boards')
+    .select(['boardId', 'name'])
+    .where(isAmong(db, 'boardId', ids))
     .execute()
-  return new Map(rows.map(({ sourceId, name }) => [sourceId, name]))
-}
-
-/** The name of a board. */
-export async function boardName(db: Db, boardId: string): Promise<string | undefined> {
-  return (await db.selectFrom('boards').select('name').where('boardId', '=', boardId).executeTakeFirst())?.name
+  return new Map(rows.map(({ boardId, name }) => [boardId, name]))
 }
 
 /** Returns the ids that exist in the table of the kind. */

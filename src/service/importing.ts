@@ -23,7 +23,16 @@ import * as merges from './merges.js'
 import { isBcryptHash } from './lib/bcrypt.js'
 import type { Context } from './lib/context.js'
 import { idsFor, Known, PRETENDED, pretended, referred, required } from './lib/importedrows.js'
-import { pathOf, timeOf, type Fields, type ImportRecord, type Outcome, type RecordType } from './lib/importrecords.js'
+import {
+  oneLine,
+  pathOf,
+  shortened,
+  timeOf,
+  type Fields,
+  type ImportRecord,
+  type Outcome,
+  type RecordType,
+} from './lib/importrecords.js'
 import { execute } from './lib/operation.js'
 import { assertEmail, insertPeople, newUser } from './lib/people.js'
 import { titleMissing, withShortTitle } from './lib/posttitles.js'
@@ -65,6 +74,8 @@ const KIND: Kinds = { board: 'board', status: 'status', tag: 'tag', person: 'per
 export class Importer {
   readonly #known: Known
   readonly #options: Options
+  /** What a dry run would create, by type and name. */
+  readonly #pretendedPlaces = new Map<string, string>()
 
   constructor(options: Options) {
     this.#options = options
@@ -114,6 +125,14 @@ export class Importer {
     }
   }
 
+  /** The boards of the site by what the source calls them, also deleted ones. Those of a dry run begin with PRETENDED. */
+  async boards(ctx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>()
+    for (let at = 0; at < ids.length; at += MOST_IDS)
+      for (const [id, row] of await this.#known.rows(ctx, 'board', ids.slice(at, at + MOST_IDS))) found.set(id, row)
+    return found
+  }
+
   /** Boards, roadmaps and tags, of which a site has few. One with the same name is the same. */
   #places(ctx: Context, wanted: readonly Given[]): Promise<Taken[]> {
     return each(wanted, async ({ line, record }) => {
@@ -121,8 +140,10 @@ export class Importer {
         return { line, outcome: 'failed' }
       const { type, fields } = record
       const name = shortened(fields.name, LENGTHS.placeName)
-      const there = await placeNamed(ctx.db, type, searchKey(name))
+      const key = `${type} ${searchKey(name)}`
+      const there = (await placeNamed(ctx.db, type, searchKey(name))) ?? this.#pretendedPlaces.get(key)
       const id = there ?? (ctx.dryRun ? pretended() : await createPlace(unlimited(ctx), record, name))
+      if (ctx.dryRun) this.#pretendedPlaces.set(key, id)
       await this.#known.remember(ctx, type, [[fields.sourceId, id]])
       return { line, outcome: there === undefined ? 'created' : 'matched' }
     })
@@ -345,5 +366,5 @@ async function each<Item extends { line: number }>(
 
 const unlimited = ({ limits: _limits, ...ctx }: Context): Context => ctx
 
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
-const shortened = (text: string, most: number): string => [...oneLine(text).trim()].slice(0, most).join('').trim()
+/** Ids that are looked for at a time. */
+const MOST_IDS = 2000

@@ -3,14 +3,14 @@ import { AppError, serverError } from '../core/errors.js'
 import { groupedBy } from '../core/grouped.js'
 import { setCache } from '../db/dialect.js'
 import { newestNumber } from '../db/posts/similar.js'
-import { boardName, importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
+import { importedByBoard, importedCounts, postAtFormerPath } from '../db/imports.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { change, together } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { Importer, type Given, type Taken } from './importing.js'
 import { Balance } from './lib/importbalance.js'
-import { pathOf, recordIn, RECORD_TYPES } from './lib/importrecords.js'
+import { pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
 import { ImportedRepeats } from './lib/repeats.js'
 import { fields } from './lib/schemas.js'
@@ -98,9 +98,9 @@ function importing(
     for await (const group of inGroups(rows)) {
       await assertStill({ access: 'owner' }, ctx, 'upload')
       const failures: object[] = []
-      for (const { line, error } of group.wrong) {
-        balance.count(undefined, 'failed', error)
-        failures.push({ result: 'failed', line, error: error.body })
+      for (const { line, placed, error } of group.wrong) {
+        balance.count(placed, 'failed', error)
+        failures.push({ result: 'failed', line, type: placed?.type, error: error.body })
       }
       const type = group.given[0]?.record.type
       const created = new Set<number>()
@@ -126,8 +126,9 @@ function importing(
         await Promise.resolve()
       })
     const boards = await importedByBoard(ctx.db, source)
-    const byBoard = await balance.byBoard(ctx, source, boardId === null ? undefined : await boardName(ctx.db, boardId))
-    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures: balance.failures, boards, passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
+    const byBoard = await balance.byBoard(ctx, { boardId, boards: (ids) => importer.boards(ctx, ids) })
+    const { failures, otherFailures } = balance
+    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
   }
   async function* withCache(): AsyncGenerator<Piece> {
     try {
@@ -147,7 +148,7 @@ const lineOf = (line: object): string => `${JSON.stringify(line)}\n`
 
 interface Group {
   given: Given[]
-  wrong: { line: number; error: AppError }[]
+  wrong: { line: number; placed: Placed | undefined; error: AppError }[]
   /** All lines up to this one are done with the group. */
   until: number
 }
@@ -158,7 +159,7 @@ const MOST_OF_WINDOW = 8_000_000
 
 /**
  * Records of one type at a time. Sources have people beside their votes: within a window, what others refer to comes
- * first, so that transactions have many records.
+ * first, so that transactions have many records. What is none comes at its type too: votes count on the board of a post.
  */
 async function* inGroups(rows: Rows): AsyncGenerator<Group> {
   let window: Given[] = []
@@ -166,9 +167,11 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
   let [size, last, done] = [0, 0, 0]
   const flush = function* (): Generator<Group> {
     const byType = groupedBy(window, ({ record }) => record.type)
-    if (wrong.length > 0) yield { given: [], wrong, until: done }
-    for (const type of RECORD_TYPES) {
-      const some = byType.get(type) ?? []
+    const wrongByType = groupedBy(wrong, ({ placed }) => placed?.type)
+    for (const type of [undefined, ...RECORD_TYPES]) {
+      const none = wrongByType.get(type)
+      if (none) yield { given: [], wrong: none, until: done }
+      const some = type === undefined ? [] : (byType.get(type) ?? [])
       for (let at = 0; at < some.length; at += TOGETHER)
         yield { given: some.slice(at, at + TOGETHER), wrong: [], until: done }
     }
@@ -184,7 +187,7 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
       window.push({ line, record: recordIn(values) })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      wrong.push({ line, error })
+      wrong.push({ line, placed: values instanceof AppError ? undefined : placedIn(values), error })
     }
     last = line
     size += length

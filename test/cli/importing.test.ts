@@ -24,6 +24,7 @@ const BALANCE = {
   ],
   byBoard: [
     {
+      boardId: undefined as unknown,
       board: 'Ideas',
       posts: { found: 3, created: 2, skipped: 1 },
       votes: { found: 1136, created: 1135, skipped: 1 },
@@ -60,7 +61,8 @@ it.each(engines)(
     const unsure = await machine.run('import csv ideas.csv')
     expect([unsure.code, unsure.stderr]).toEqual([5, expect.stringContaining('--yes')])
     const done = await machine.run('import csv ideas.csv --yes --rejects rejects.jsonl --json')
-    expect([done.code, JSON.parse(done.stdout)]).toEqual([7, { ...BALANCE, boards: [{ board: 'Ideas', posts: 2, votes: 1135 }], passwords: { kept: 0, leftOut: 0 }, dry_run: false }]) // prettier-ignore
+    const { boardId } = JSON.parse(done.stdout).boards[0]
+    expect([done.code, JSON.parse(done.stdout)]).toEqual([7, { ...BALANCE, byBoard: [{ ...BALANCE.byBoard[0], boardId }], boards: [{ boardId, board: 'Ideas', posts: 2, votes: 1135 }], passwords: { kept: 0, leftOut: 0 }, dry_run: false }]) // prettier-ignore
     const { posts } = JSON.parse((await machine.run('posts list --json')).stdout)
     expect(posts).toMatchObject([
       { title: '=cmd|[31m "quoted"', contentMarkdown: 'Two\nlines', voters: { votesCount: 7, importedVotes: 7 } }, // prettier-ignore
@@ -73,6 +75,9 @@ it.each(engines)(
     file('mended.jsonl', rejects.replace('"title":""', '"title":"Mended"'))
     const mended = await machine.run('import records mended.jsonl --source csv --yes --json')
     expect([mended.code, JSON.parse(mended.stdout).balance]).toEqual([0, [{ type: 'post', found: 1, created: 1, matched: 0, existing: 0, failed: 0 }]]) // prettier-ignore
+    file('cases.csv', 'title,board,votes\nA,Ideas,3\nB,ideas,4\nC,IDEAS,5\n')
+    const cases = await machine.run('import csv cases.csv --source other --yes')
+    expect([cases.code, cases.stderr.match(/^ideas +.*$/gim)]).toEqual([0, [expect.stringMatching(/^Ideas +3 +3 +0 +12 +12 +0 +12 +0 /)]]) // prettier-ignore
     const doctor = await machine.run('doctor --json')
     expect(doctor.code).toBe(0)
   },

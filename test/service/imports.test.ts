@@ -70,6 +70,7 @@ describe.each(engines)('an import on %s', (engine) => {
       ],
       byBoard: [
         {
+          boardId: expect.any(String),
           board: 'Feature requests',
           posts: { found: 2, created: 2, skipped: 0 },
           votes: { found: 44, created: 44, skipped: 0 },
@@ -77,7 +78,7 @@ describe.each(engines)('an import on %s', (engine) => {
         },
       ],
       failures: [],
-      boards: [{ board: 'Feature requests', posts: 2, votes: 46 }],
+      boards: [{ boardId: last.byBoard[0].boardId, board: 'Feature requests', posts: 2, votes: 46 }],
       passwords: { kept: 0, leftOut: 0 },
       isBalanced: true,
     })
@@ -159,11 +160,98 @@ describe.each(engines)('an import on %s', (engine) => {
       { type: 'comment', sourceId: 'c2', post: 'p2', text: '<script>alert(1)</script>' },
     ])
     expect(failed.map(({ line }) => line).toSorted((a, b) => a - b)).toEqual([1, 2, 3, 5, 6, 7, 8, 9, 10, 11])
-    expect(last.balance).toMatchObject([{ type: 'person', failed: 1 }, { type: 'post', created: 1, failed: 4 }, { type: 'vote', failed: 1 }, { type: 'comment', created: 1 }, { type: 'other', failed: 4 }]) // prettier-ignore
+    expect(last.balance).toMatchObject([{ type: 'person', failed: 1 }, { type: 'post', created: 1, failed: 5 }, { type: 'vote', failed: 1 }, { type: 'comment', created: 1, failed: 1 }, { type: 'other', failed: 2 }]) // prettier-ignore
     const { post } = await site.call(posts.show, { id: '1' })
     expect([post.title.length, post.contentMarkdown?.startsWith('...')]).toEqual([100, true])
     const comment = await site.db.selectFrom('comments').select('body').executeTakeFirstOrThrow()
     expect(comment.body).not.toContain('<script')
+  })
+
+  it('has one row for each board of the site, whatever the source calls it, with its id', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const { board } = await site.call(boards.create, { name: 'Ideas' })
+    const named = ['Ideas', 'ideas', ' IDEAS', 'Bugs', 'BUGS'].map((name, n) => ({ type: 'board', sourceId: `b${n}`, name })) // prettier-ignore
+    const some = named.map(({ sourceId }, n) => ({ type: 'post', sourceId: `p${n}`, title: `Post ${n}`, board: sourceId, importedVotes: n + 1 })) // prettier-ignore
+    const records = [...named, ...some, { type: 'post', sourceId: 'p9', title: 'Of no board', importedVotes: 10 }]
+    const query = `source=canny&boardId=${board.boardId}`
+    const rows = ({
+      byBoard,
+    }: {
+      byBoard: { boardId?: string; board: string; posts: { created: number }; votes: { found: number } }[]
+    }) =>
+      // prettier-ignore
+      byBoard.map(({ boardId, board: name, posts: { created }, votes: { found } }) => [boardId, name, created, found])
+    const dry = await send(site, token, records, { query, isDry: true })
+    expect(rows(dry.last)).toEqual([[board.boardId, 'Ideas', 4, 16], [undefined, 'Bugs', 2, 9]]) // prettier-ignore
+    const { last } = await send(site, token, records, { query })
+    const bugs = last.byBoard[1].boardId
+    expect(rows(last)).toEqual([[board.boardId, 'Ideas', 4, 16], [bugs, 'Bugs', 2, 9]]) // prettier-ignore
+    expect(last.boards).toEqual([{ boardId: bugs, board: 'Bugs', posts: 2, votes: 9 }, { boardId: board.boardId, board: 'Ideas', posts: 4, votes: 16 }]) // prettier-ignore
+    expect(dry.last.balance).toEqual(last.balance)
+
+    await site.call(boards.update, { boardId: board.boardId, partial: true, name: 'Wishes' })
+    await site.call(boards.remove, { boardId: bugs })
+    const again = await send(site, token, records, { query })
+    expect(rows(again.last)).toEqual([[board.boardId, 'Wishes', 0, 16], [undefined, 'Bugs', 0, 9]]) // prettier-ignore
+    expect(again.last.boards).toMatchObject([
+      { boardId: board.boardId, votes: 16 },
+      { boardId: null, votes: 9 },
+    ])
+  })
+
+  it('counts what is refused by its type and on its board, as far as the line says them', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const { failed, last } = await send(site, token, [
+      'nonsense',
+      { type: 'idea', board: 'b1' },
+      { type: 'comment', sourceId: 'c1', post: 'p1', text: '' },
+      { type: 'vote', post: 'p1' },
+      { type: 'vote', post: 'p2', person: 'u1' },
+      { type: 'board', sourceId: 'b1', name: 'Ideas' },
+      { type: 'person', sourceId: 'u1' },
+      { type: 'post', sourceId: 'p1', title: 'Dark mode', board: 'b1', importedVotes: 3 },
+      { type: 'post', sourceId: 'p2', title: 'No time', board: 'b1', importedVotes: '40', createdAt: 5 },
+      { type: 'post', sourceId: 'p3', board: 'b1\u0001', importedVotes: 7 },
+      { type: 'post', sourceId: 'p4', title: 'No board', board: { id: 'b1' }, importedVotes: -1 },
+      { type: 'post', sourceId: 'p5', title: 'Unreadable', board: 'b1\u0000' },
+      { type: 'post', sourceId: 6, title: 'Of none', board: null },
+    ])
+    expect(failed.map(({ line, type }) => [line, type]).toSorted(([a], [b]) => a - b)).toEqual([[1, undefined], [2, undefined], [3, 'comment'], [4, 'vote'], [5, 'vote'], [9, 'post'], [10, 'post'], [11, 'post'], [12, 'post'], [13, 'post']]) // prettier-ignore
+    expect(last.balance).toEqual([all('board', 1, 'created'), all('person', 1, 'created'), { ...all('post', 6, 'failed'), created: 1, failed: 5 }, all('vote', 2, 'failed'), all('comment', 1, 'failed'), all('other', 2, 'failed')]) // prettier-ignore
+    expect(last.isBalanced).toBe(true)
+    const part = (found: number, created = 0) => ({ found, created, skipped: found - created })
+    expect(last.byBoard).toEqual([
+      { boardId: expect.any(String), board: 'Ideas', posts: part(3, 1), votes: part(52, 3), comments: part(1) },
+      { posts: part(2), votes: part(0), comments: part(0) },
+      { boardId: null, board: null, posts: part(1), votes: part(0), comments: part(0) },
+    ])
+  })
+
+  it('names each cause of refusals once, and at most 50', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const post = (fields: object, n: number) => ({ type: 'post', sourceId: `p${n}`, title: 'Dark mode', ...fields })
+    const { last } = await send(site, token, [
+      ...[{ title: 5 }, { importedVotes: -1 }, { importedVotes: -2 }, { importedVotes: 2e7 }, { board: 'b1' }, { status: 's1' }, { status: 's2' }, { createdAt: '3000-01-01' }, { createdAt: 'yesterday' }].map(post), // prettier-ignore
+      { type: 'person', sourceId: 'u1', email: 'nobody' },
+      { type: 'person', sourceId: 'u2', email: 'no one' },
+    ])
+    expect(last.failures.map(({ type, count, first }: Record<string, unknown>) => [type, count, first])).toEqual([
+      ['person', 2, expect.stringContaining('"nobody" is not')],
+      ['post', 1, expect.stringContaining('title must be')],
+      ['post', 2, expect.stringContaining('importedVotes must be')],
+      ['post', 1, expect.stringContaining('20000000 is not')],
+      ['post', 1, expect.stringContaining('board names')],
+      ['post', 2, expect.stringContaining('status names something that no line before it has: "s1"')],
+      ['post', 1, expect.stringContaining('createdAt must not be in the future')],
+      ['post', 1, expect.stringContaining('createdAt must be a time')],
+    ])
+    expect(last).not.toHaveProperty('otherFailures')
+    const many = Array.from({ length: 60 }, (_, n) => post({ [`x${n}`]: 1 }, n))
+    const { failures, otherFailures } = (await send(site, token, [...many, ...many])).last
+    expect([failures.length, failures[0].count, otherFailures]).toEqual([50, 2, 20])
   })
 
   it('marks one comment as the answer of a post, and never replaces it', async () => {

@@ -1,7 +1,10 @@
 import type { AppError } from '../../core/errors.js'
-import { importedBoardNames } from '../../db/imports.js'
+import { LENGTHS } from '../../core/lengths.js'
+import { searchKey } from '../../core/text.js'
+import { boardNames } from '../../db/imports.js'
 import type { Context } from './context.js'
-import { RECORD_TYPES, type ImportRecord, type Outcome, type RecordType } from './importrecords.js'
+import { PRETENDED } from './importedrows.js'
+import { RECORD_TYPES, shortened, UNREADABLE, type Outcome, type Placed, type RecordType } from './importrecords.js'
 
 type Counts = Record<'found' | Outcome, number>
 const noCounts = (): Counts => ({ found: 0, created: 0, matched: 0, existing: 0, failed: 0 })
@@ -21,9 +24,26 @@ interface OfBoard {
 }
 
 const noPart = (): Part => ({ found: 0, created: 0, skipped: 0 })
+const nothing = (): OfBoard => ({ posts: noPart(), votes: noPart(), comments: noPart() })
 
-/** What the source calls the board of a post: null where it has none, undefined where the post is not among the records. */
+/** What the source calls the board of a post: null where it has none, undefined where the records do not say. */
 type Board = string | null | undefined
+
+/**
+ * A board of the site. `boardId` is absent where the site has none for what the source calls `board`: it was deleted, or
+ * this is a dry run. Both are null for posts without a board, and absent where the records do not say which it is.
+ */
+type Row = { boardId?: string | null; board?: string | null } & OfBoard
+
+interface Failure {
+  type: string
+  code: string
+  count: number
+  first: string
+}
+
+/** Causes of refusals that are named. */
+const MOST_CAUSES = 50
 
 /** Counts the records of an import, by type, by board and by why they were refused. */
 export class Balance {
@@ -31,39 +51,45 @@ export class Balance {
   readonly #boards = new Map<Board, OfBoard>()
   readonly #names = new Map<string, string>()
   readonly #boardOf = new Map<string, Board>()
-  readonly #failed = new Map<string, { type: string; code: string; count: number; first: string }>()
+  readonly #failed = new Map<string, Failure>()
+  #otherFailures = 0
 
-  /** A record, or a line that is none. */
-  count(record: ImportRecord | undefined, outcome: Outcome, error?: AppError): void {
-    const type = record?.type ?? 'other'
+  /** A record, what can be read of a line that is none, or a line that says nothing. */
+  count(placed: Placed | undefined, outcome: Outcome, error?: AppError): void {
+    const type = placed?.type ?? 'other'
     const of = this.#types.get(type) ?? noCounts()
     this.#types.set(type, of)
     of.found += 1
     of[outcome] += 1
-    if (error) {
-      const key = `${type} ${error.code}`
-      const failed = this.#failed.get(key) ?? { type, code: error.code, count: 0, first: error.message }
-      this.#failed.set(key, failed)
-      failed.count += 1
-    }
-    if (record) this.#countOnBoard(record, outcome)
+    if (error) this.#countFailure(type, error)
+    if (placed) this.#countOnBoard(placed, outcome)
   }
 
-  #countOnBoard({ type, fields }: ImportRecord, outcome: Outcome): void {
-    if (type === 'board') this.#names.set(fields.sourceId, fields.name)
+  #countFailure(type: string, error: AppError): void {
+    const key = `${type} ${error.code} ${causeOf(error)}`
+    const there = this.#failed.get(key)
+    if (there) there.count += 1
+    else if (this.#failed.size >= MOST_CAUSES) this.#otherFailures += 1
+    else this.#failed.set(key, { type, code: error.code, count: 1, first: error.message })
+  }
+
+  #countOnBoard({ type, fields }: Placed, outcome: Outcome): void {
+    const { sourceId, name, post = '' } = fields
+    if (type === 'board' && sourceId !== undefined && typeof name === 'string')
+      this.#names.set(sourceId, shortened(name, LENGTHS.placeName))
     if (type === 'post') {
-      const board = fields.board ?? null
-      this.#boardOf.set(fields.sourceId, board)
+      const board = fields.board === UNREADABLE ? undefined : (fields.board ?? null)
+      if (sourceId !== undefined) this.#boardOf.set(sourceId, board)
       const { posts, votes } = this.#of(board)
       add(posts, outcome, 1)
       add(votes, outcome, fields.importedVotes ?? 0)
     }
-    if (type === 'vote') add(this.#of(this.#boardOf.get(fields.post)).votes, outcome, 1)
-    if (type === 'comment') add(this.#of(this.#boardOf.get(fields.post)).comments, outcome, 1)
+    if (type === 'vote') add(this.#of(this.#boardOf.get(post)).votes, outcome, 1)
+    if (type === 'comment') add(this.#of(this.#boardOf.get(post)).comments, outcome, 1)
   }
 
   #of(board: Board): OfBoard {
-    const there = this.#boards.get(board) ?? { posts: noPart(), votes: noPart(), comments: noPart() }
+    const there = this.#boards.get(board) ?? nothing()
     this.#boards.set(board, there)
     return there
   }
@@ -75,31 +101,69 @@ export class Balance {
     })
   }
 
-  /** Why records were refused, each reason once. */
-  get failures(): { type: string; code: string; count: number; first: string }[] {
+  /** Why records were refused, each cause once. */
+  get failures(): Failure[] {
     return [...this.#failed.values()]
   }
 
+  /** How many records were refused for causes that `failures` has no room for. Undefined if there are none. */
+  get otherFailures(): number | undefined {
+    return this.#otherFailures || undefined
+  }
+
   /**
-   * The same by board, in the order of the source. `board` is null for posts without one, and absent for what belongs to
-   * posts that are not among the records. `board` of the argument is that of posts that name none.
+   * The same by board of the site, in the order of the source. `boardId` is the board of posts that name none, `boards`
+   * finds those of the site by what the source calls them.
    */
   async byBoard(
     ctx: Context,
-    source: string,
-    board: string | undefined,
-  ): Promise<({ board?: string | null } & OfBoard)[]> {
-    const unnamed = [...this.#boards.keys()].filter((id) => typeof id === 'string' && !this.#names.has(id)) as string[]
-    const known = await importedBoardNames(ctx.db, source, unnamed)
-    return [...this.#boards].map(([id, of]) => {
-      if (id === undefined) return of
-      return { board: id === null ? (board ?? null) : (this.#names.get(id) ?? known.get(id) ?? id), ...of }
-    })
+    {
+      boardId,
+      boards,
+    }: { boardId: string | null; boards: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>> },
+  ): Promise<Row[]> {
+    const here = await boards([...this.#boards.keys()].filter((board) => typeof board === 'string'))
+    const names = await boardNames(ctx.db, [...here.values(), ...(boardId === null ? [] : [boardId])])
+    const rows = new Map<string, Row>()
+    for (const [board, of] of this.#boards) {
+      const id = typeof board === 'string' ? here.get(board) : board === null ? boardId : undefined
+      const { key, row } = this.#rowOf(board, { id, name: typeof id === 'string' ? names.get(id) : undefined })
+      const there = rows.get(key)
+      rows.set(key, there ? { ...there, ...sum(there, of) } : { ...row, ...of })
+    }
+    return [...rows.values()]
+  }
+
+  #rowOf(
+    board: Board,
+    { id, name }: { id: string | null | undefined; name: string | undefined },
+  ): { key: string; row: Omit<Row, keyof OfBoard> } {
+    if (typeof id === 'string' && name !== undefined) return { key: `id ${id}`, row: { boardId: id, board: name } }
+    if (typeof board !== 'string') return board === null ? { key: 'none', row: { boardId: null, board: null } } : { key: 'unknown', row: {} } // prettier-ignore
+    const named = this.#names.get(board) ?? board
+    return { key: id?.startsWith(PRETENDED) ? id : `name ${searchKey(named)}`, row: { board: named } }
   }
 }
+
+/** What errors about the same have in common: fields and rules, or else the message without what was given. */
+function causeOf({ errors, message }: AppError): string {
+  const cause = errors?.map(({ field, code, rule }) => `${field} ${code} ${rule}`).join('; ')
+  return (cause ?? message.replaceAll(/"[^"]*"|\d+/g, '')).slice(0, MOST_OF_CAUSE)
+}
+
+const MOST_OF_CAUSE = 1000
 
 function add(part: Part, outcome: Outcome, count: number): void {
   part.found += count
   if (outcome === 'created') part.created += count
   else part.skipped += count
+}
+
+function sum(one: OfBoard, other: OfBoard): OfBoard {
+  const of = (key: keyof OfBoard): Part => ({
+    found: one[key].found + other[key].found,
+    created: one[key].created + other[key].created,
+    skipped: one[key].skipped + other[key].skipped,
+  })
+  return { posts: of('posts'), votes: of('votes'), comments: of('comments') }
 }

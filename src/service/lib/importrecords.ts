@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.js'
 import { assertReadable, invalidField, parse } from '../../core/fields.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
+import { withoutControls } from '../../core/text.js'
 import { fields, nullable, oneOf } from './schemas.js'
 
 /** Characters of what a source calls a thing. */
@@ -93,6 +94,58 @@ export function recordIn(values: Record<string, unknown>): ImportRecord {
   return { type, fields: parse(RECORDS[type], given) } as ImportRecord // the schema of the type
 }
 
+/** What of a record tells where it counts. */
+export interface Placed {
+  type: RecordType
+  fields: {
+    sourceId?: string
+    name?: string | null
+    /** Of a post: absent or null for one without a board, UNREADABLE where that cannot be told. */
+    board?: string | null
+    post?: string
+    importedVotes?: number
+  }
+}
+
+/** Stands for a board: no id is empty. */
+export const UNREADABLE = ''
+
+/** What of a line that is no record can be read all the same. Undefined if not even its type can. */
+export function placedIn({ type, ...given }: Record<string, unknown>): Placed | undefined {
+  if (!isRecordType(type)) return undefined
+  const [sourceId, name, post] = [idIn(given.sourceId), idIn(given.name), idIn(given.post)]
+  const hasBoard = given.board !== undefined && given.board !== null && given.board !== ''
+  return {
+    type,
+    fields: {
+      ...(sourceId !== undefined && { sourceId }),
+      ...(name !== undefined && { name }),
+      ...(post !== undefined && { post }),
+      ...(hasBoard && { board: idIn(given.board) ?? UNREADABLE }),
+      importedVotes: countIn(given.importedVotes),
+    },
+  }
+}
+
+/** A name in the form in which records have it; some sources have numbers. */
+function idIn(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  if (typeof text !== 'string' || text.length > MOST_OF_ID || text.includes('\0') || !text.isWellFormed())
+    return undefined
+  return withoutControls(text) || undefined
+}
+
+function countIn(value: unknown): number {
+  const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return typeof count === 'number' && Number.isSafeInteger(count) && count > 0 ? count : 0
+}
+
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
+
+/** The name under which the site has what the source calls so. */
+export const shortened = (text: string, most: number): string =>
+  [...oneLine(text).trim()].slice(0, most).join('').trim()
+
 const isRecordType = (type: unknown): type is RecordType => RECORD_TYPES.some((each) => each === type)
 
 /** A time as it is stored, or the other where there is none. Throws for what is no time, and for a time to come. */
@@ -100,16 +153,17 @@ export function timeOf(field: string, given: string | null | undefined, other: s
   if (given === null || given === undefined) return other
   const time = new Date(given)
   if (!/^\d{4}-\d\d-\d\d/.test(given) || Number.isNaN(time.getTime()) || time.getTime() < 0)
-    throw wrongTime(field, `${field} must be a time such as 2026-01-31T12:00:00Z.`)
-  if (time.getTime() > now.getTime() + A_DAY) throw wrongTime(field, `${field} must not be in the future.`)
+    throw wrongTime(field, `${field} must be a time such as 2026-01-31T12:00:00Z.`, 'a time in ISO 8601')
+  if (time.getTime() > now.getTime() + A_DAY)
+    throw wrongTime(field, `${field} must not be in the future.`, 'a time that is not to come')
   return time.toISOString()
 }
 
 /** Clocks differ, and so do time zones that a source leaves out. */
 const A_DAY = 86_400_000
 
-const wrongTime = (field: string, message: string): AppError =>
-  invalidField({ code: 'INVALID_TIME', message, field, rule: 'a time in ISO 8601 that is not to come' })
+const wrongTime = (field: string, message: string, rule: string): AppError =>
+  invalidField({ code: 'INVALID_TIME', message, field, rule })
 
 /** A path as requests have it: without a query, and without a slash at its end. */
 export const pathOf = (given: string): string => {
