@@ -335,9 +335,12 @@ describe('a command that will be refused', () => {
     const { slug } = await served(machine)
     const before = (await machine.run('events list --json')).stdout
     for (const [args, flags] of [
-      ['boards update ideas', '--name, --url, --color, --view-voters, or --private'],
+      [
+        'boards update ideas',
+        '--name, --url, --color, --view-voters, --private, --description, --template, --posting, --sort, --archived, or --hides-votes',
+      ],
       ['roadmaps update planned', '--name, --url, --color, --private, or --kind'],
-      [`posts update ${slug}`, '--title, --body, --board, --roadmap, or --message'],
+      [`posts update ${slug}`, '--title, --body, --board, --roadmap, --pinned, --locked, or --message'],
       [`comments update x --post ${slug}`, '--body, --internal, or --spam'],
       ['roles update @everyone', '--name, --description, --permissions, or --require-totp'],
       ['users update eve@example.org', '--name, --username, --email, --notes, --verified, or --password-stdin'],

@@ -521,7 +521,7 @@ describe('feedbackctl demo', () => {
     })
     await running.stop('SIGINT')
     for (const [flags, message] of [
-      ['--listen nowhere', /HOST:PORT, PORT or unix:PATH/],
+      ['--listen nowhere', /HOST:PORT or PORT/],
       ['--server http://127.0.0.1:1', /"demo" reads no site and takes no settings but --listen\. Leave out --server\./],
       ['--data-dir /tmp', /Leave out --data-dir\./],
     ] as const)
