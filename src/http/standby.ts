@@ -23,8 +23,11 @@ export function startStandby(listener: Listener): { stop(this: void): void } {
   listener.leadTo(server)
   return {
     stop() {
-      server.close()
-      setTimeout(() => server.closeAllConnections(), UNFINISHED_MS).unref()
+      // Node's `close` would at once cut connections whose request is still on its way
+      setTimeout(() => {
+        server.close()
+        server.closeAllConnections()
+      }, UNFINISHED_MS).unref()
     },
   }
 }
