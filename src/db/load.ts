@@ -195,14 +195,21 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
   if (await exists(db, 'search_refill')) await db.deleteFrom('search_refill').execute() // of a migration; done by now
 }
 
-/** Lets nobody write to our tables in PostgreSQL until the transaction ends. They can be read. */
+/** What triggers and foreign keys of other tables reach, in the order in which a statement locks them. */
+const REACHED = ['posts', 'tags', 'roadmaps', 'boards', 'users', 'post_counts', 'counters', 'row_changes']
+
+/**
+ * Lets nobody write to our tables in PostgreSQL until the transaction ends. They can be read. It locks them in the order
+ * of statements, so that the writes of another program wait and meet no deadlock.
+ */
 export async function holdWrites(db: Db): Promise<void> {
   const { rows } = await sql<{ name: string }>`
     select tablename::text as name from pg_tables where schemaname = current_schema() and ${isOurs('tablename')}`.execute(
     db,
   )
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(db)
-  await sql`lock table ${sql.join(rows.map(({ name }) => sql.table(name)))} in exclusive mode`.execute(db)
+  const names = rows.map(({ name }) => name).toSorted((one, other) => REACHED.indexOf(one) - REACHED.indexOf(other))
+  await sql`lock table ${sql.join(names.map((name) => sql.table(name)))} in exclusive mode`.execute(db)
 }
 
 /** Removes all tables of ours from a PostgreSQL database, with the functions of their triggers. */

@@ -170,3 +170,21 @@ it('a restore on PostgreSQL keeps what is written meanwhile, or has it in the si
   const before = (await rowsOf(machine)).boards?.join() ?? ''
   expect(written.filter((url) => !before.includes(`"${url}"`) && !after.includes(`"${url}"`))).toEqual([])
 })
+
+it('a restore on PostgreSQL waits for a statement that goes on to other tables, and meets no deadlock', async () => {
+  const machine = await filled('postgres')
+  const { file } = await json(machine, 'backup create')
+  const client = new pg.Client({ connectionString: machine.databaseUrl })
+  await client.connect()
+  await client.query("set deadlock_timeout = '10ms'") // in a deadlock, this client would be the one that fails
+  await client.query('begin')
+  await client.query('lock table boards in row exclusive mode')
+  const restoring = json(machine, `restore ${file} --yes`)
+  const waits = `select 1 from pg_locks where not granted and relation = 'boards'::regclass`
+  await expect.poll(async () => (await client.query(waits)).rowCount).toBe(1)
+  await client.query('update boards set name = name')
+  await client.query(`update counters set value = value where name = 'boards'`) // as a trigger of boards does
+  await client.query('commit')
+  await client.end()
+  await restoring
+})
