@@ -87,14 +87,16 @@ export class Listener {
   }
 
   async #open(at: ListenOptions | { fd: number; backlog: number }): Promise<void> {
+    // A worker may get a connection before this function goes on after `listening`
+    let isUnix: boolean | undefined
     // As node:http makes its own
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket: Socket) => {
+      isUnix ??= 'socket' in boundAddress(server.address())
       if (isUnix) Object.defineProperty(socket, 'remoteAddress', { value: LOCAL })
       this.#current?.emit('connection', socket)
     })
     server.listen(at)
     await once(server, 'listening') // rejects on an error
-    const isUnix = 'socket' in boundAddress(server.address())
     this.#servers.push(server)
   }
 }

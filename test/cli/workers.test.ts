@@ -1,12 +1,14 @@
+import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
+import { get, type IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { freePort } from '../support/postgres.js'
 import { engines } from '../support/site.js'
 
-/** Starts two workers, and returns their address and process ids. */
-async function startTwoWorkers(machine: Machine) {
+/** Starts two workers, and returns their address and process ids. `meanwhile` runs once the first listens. */
+async function startTwoWorkers(machine: Machine, meanwhile?: (url: string) => unknown) {
   const port = await freePort()
   const server = machine.start(`serve --workers 2 --listen 127.0.0.1:${port} --log-level info`, {
     env: { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` },
@@ -18,8 +20,11 @@ async function startTwoWorkers(machine: Machine) {
       .filter((line) => line.includes('"listening on '))
     return lines.map((line) => (JSON.parse(line) as { pid: number }).pid)
   }
+  const url = `http://127.0.0.1:${port}`
+  await expect.poll(() => workers().length).toBeGreaterThan(0)
+  meanwhile?.(url)
   await expect.poll(() => workers().length).toBe(2)
-  return { server, url: `http://127.0.0.1:${port}`, workers }
+  return { server, url, workers }
 }
 
 describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
@@ -81,6 +86,28 @@ describe.each(engines)('feedbackctl serve --workers 2 on %s', (engine) => {
     expect(verify.status).toBe(200)
     await expect.poll(mails).toBe(before + 1)
   })
+})
+
+it('a worker that starts responds to the connections that come while it begins to listen', async () => {
+  const machine = await makeMachine('sqlite')
+  const failures: unknown[] = []
+  const until = new AbortController()
+  let connecting: Promise<unknown> | undefined
+  const { server } = await startTwoWorkers(machine, (url) => {
+    const connect = async () => {
+      while (!until.signal.aborted)
+        await once(get(`${url}/healthz`, { agent: false }), 'response').then(
+          ([response]: IncomingMessage[]) => response?.resume(),
+          (error: unknown) => failures.push(error),
+        )
+    }
+    connecting = Promise.all(Array.from({ length: 8 }, connect))
+  })
+  until.abort()
+  await connecting
+  await server.stop()
+  expect(failures).toEqual([])
+  expect(server.output().stderr).not.toContain('a worker exited')
 })
 
 it('feedbackctl serve --workers reports once that its port is in use, and exits with 6', async () => {
