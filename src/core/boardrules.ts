@@ -20,6 +20,9 @@ export function closedBy(
 export const BOARD_SORTS = ['trending', 'newest', 'votes', 'discussed'] as const
 export type BoardSort = (typeof BOARD_SORTS)[number]
 
-/** `hidesVoters` of a post without a board, whose last one hid who voted, or any votes from those who had not. It is 0 otherwise. */
+/**
+ * Values of `hidesVoters`, which a post keeps when its board is deleted: the board hid who voted, or hid votes from people
+ * who had not voted. Otherwise 0.
+ */
 export const VOTERS_HIDDEN = 1
 export const VOTES_HIDDEN = 2

@@ -42,8 +42,8 @@ const orderOf = ({ created: direction }: Sorting) =>
   ({ by: ['created_at', 'id'], direction, table: 'comments' }) as const
 
 /**
- * What decides whether the reader learns which comment a reply is to, the roadmap of an update, and the merged post, and
- * whether the board of the post is archived.
+ * Columns that decide what a reader sees beside a comment: the comment that it replies to, the roadmap of an update, the
+ * merged post that it came with, and whether the board is archived.
  */
 export const BESIDE = [
   'parent.is_internal as parentInternal',

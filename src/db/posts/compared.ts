@@ -16,7 +16,7 @@ export interface ComparedPost extends Cursor, Pick<PostView, 'boardId' | 'hidesV
   text: string
 }
 
-/** With what its board says of its votes. */
+/** And whether its board shows who voted, and how many. */
 export type BoardedPost = ComparedPost & Pick<PostView, 'view_voters' | 'hides_votes'>
 
 /** Characters of a text that are compared. */

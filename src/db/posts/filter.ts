@@ -30,9 +30,9 @@ export interface PostFilter extends Period {
   among?: readonly number[] | undefined
   /** Who voted for them. */
   voter?: string | undefined
-  /** Only those of which everybody sees who voted. */
+  /** Only posts whose voters everybody sees. */
   showsVoters?: true | undefined
-  /** Only those of which this person sees how many voted: their board does not hide it, or they voted too. Empty is nobody. */
+  /** Only posts whose vote count this person sees: the board shows it, or the person has voted. Empty for visitors. */
   showsVotesTo?: string | undefined
   /** Only those that are above the others of their board. */
   pinned?: true | undefined
