@@ -240,6 +240,7 @@ export function register(group: Command, cli: Cli): void {
       ],
       input: {
         joined: 'ids',
+        hidden: ['ifBoardId', 'ifRoadmapId'],
         flags: { boardId: 'board', roadmapId: 'roadmap', quiet: QUIET.flag },
         switches: { quiet: QUIET },
       },

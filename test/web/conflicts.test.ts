@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as labs from '../../src/service/labs.js'
+import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
@@ -37,7 +38,7 @@ describe.each(engines)('a form that is older than what it changes, on %s', (engi
       expect(refused.text).toContain(`href="${page.replace('ideas', first.url ?? 'ideas')}"`)
       return { text: refused.text, anyway: () => send(to, { ...second, ifVersion: fresh }) }
     }
-    return { site, get, send, both }
+    return { site, owner, get, send, both }
   }
 
   it('is refused for a board, though the first changed its url', async () => {
@@ -148,6 +149,65 @@ describe.each(engines)('a form that is older than what it changes, on %s', (engi
     const ifVersion = versionIn(await get(page))
     await site.call(users.update, { user: userId, name: 'Eve B.' })
     expect((await send(`${page}/notes`, { notes: '', ifVersion })).status).toBe(303)
+  })
+
+  it.each(['/dashboard/posts/SLUG', '/posts/SLUG'])('is refused for the status of a post on %s', async (path) => {
+    const { site, get, send } = await open()
+    for (const name of ['Planned', 'Done']) await site.call(roadmaps.create, { name })
+    const { post } = await site.call(posts.create, { title: 'Dark mode' })
+    await site.call(posts.update, { id: post.postId, partial: true, roadmapId: 'planned' })
+    const page = path.replace('SLUG', post.slug)
+    const to = page + (page.startsWith('/dashboard') ? '/move' : '/status')
+    const seenIn = (text: string) => /name="ifRoadmapId" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const status = async () => (await site.call(posts.show, { id: post.postId })).post.roadmap?.name
+    const ifRoadmapId = seenIn(await get(page))
+    expect((await send(to, { roadmapId: '', ifRoadmapId })).status).toBe(303)
+    const refused = await send(to, { roadmapId: 'done', ifRoadmapId, quiet: 'true' })
+    expect(refused.status).toBe(409)
+    expect(refused.text.replaceAll(/[\u2066-\u2069]/g, '')).toContain('“No status” now, and you chose “Done”')
+    expect(refused.text.split('class="summary"'), 'it is said once').toHaveLength(2)
+    expect([refused.text.includes(`href="${page}"`), refused.text.includes('name="quiet" value="true"')]).toEqual([true, true]) // prettier-ignore
+    expect(await status()).toBeUndefined()
+    await site.call(posts.update, { id: post.postId, title: 'Dark modes', boardId: null })
+    const fresh = seenIn(refused.text)
+    expect((await send(to, { roadmapId: 'done', ifRoadmapId: fresh })).headers.location).toContain('&undo=')
+    expect(await status(), 'another title is no other status').toBe('Done')
+    const again = await send(to, { roadmapId: 'done', ifRoadmapId: fresh })
+    expect(again.status, 'both want the same').toBe(303)
+    expect((await send(to, { roadmapId: 'planned' })).status, 'a form of before').toBe(303)
+  })
+
+  it('is refused for the board of a post, but not because its status was changed', async () => {
+    const { site, get, send } = await open()
+    for (const name of ['Ideas', 'Bugs', 'Plans']) await site.call(boards.create, { name })
+    await site.call(roadmaps.create, { name: 'Planned' })
+    const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas' })
+    const [page, to] = [`/dashboard/posts/${post.slug}`, `/dashboard/posts/${post.slug}/move`]
+    const seenIn = (text: string) => /name="ifBoardId" value="([^"]+)"/.exec(text)?.[1] ?? ''
+    const board = async () => (await site.call(posts.show, { id: post.postId })).post.board?.url
+    const ifBoardId = seenIn(await get(page))
+    await send(to, { roadmapId: 'planned' })
+    expect((await send(to, { boardId: 'bugs', ifBoardId })).status).toBe(303)
+    const refused = await send(to, { boardId: 'plans', ifBoardId })
+    expect(refused.status).toBe(409)
+    expect(refused.text.replaceAll(/[\u2066-\u2069]/g, '')).toContain('“Bugs” now, and you chose “Plans”')
+    expect(refused.text, 'the choice stays').toMatch(/<option value="plans" selected/)
+    expect(await board()).toBe('bugs')
+    await site.call(boards.update, { boardId: 'bugs', url: 'faults', partial: true })
+    expect((await send(to, { boardId: 'plans', ifBoardId: seenIn(refused.text) })).status).toBe(303)
+    expect(await board()).toBe('plans')
+  })
+
+  it('is refused over HTTP to whoever says where a post was', async () => {
+    const { site, owner } = await open()
+    await site.call(roadmaps.create, { name: 'Planned' })
+    const ids = (await Promise.all(['a', 'b'].map((title) => site.call(posts.create, { title })))).map(({ post }) => post.postId) // prettier-ignore
+    await site.call(posts.update, { id: ids[0] ?? '', partial: true, roadmapId: 'planned' })
+    const move = async (body: object) =>
+      ((await site.http('POST /posts/move', { token: owner, body: { ids, ...body } })).body.outcomes as { outcome: string; error?: { code: string } }[]).map(({ outcome, error }) => error?.code ?? outcome) // prettier-ignore
+    expect(await move({ roadmapId: 'none', ifRoadmapId: 'planned' })).toEqual(['changed', 'unchanged'])
+    expect(await move({ roadmapId: 'planned', ifRoadmapId: 'planned' })).toEqual(['CONTENT_CHANGED', 'CONTENT_CHANGED'])
+    expect(await move({ roadmapId: 'planned', ifRoadmapId: null })).toEqual(['changed', 'changed'])
   })
 
   it('is saved as ever without a version, as the API and the command line send it', async () => {

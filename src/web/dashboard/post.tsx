@@ -8,6 +8,7 @@ import { History } from '../parts/history.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { CommentPager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
+import { isMoved } from '../parts/placeconflict.js'
 import { textOf as commentText, Thread } from '../parts/thread.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
@@ -139,7 +140,7 @@ function Discussion({
         )}
         <CommentPager view={view} pages={pages} to="newer" />
       </div>
-      <Summary view={view} fields={{ body: field }} />
+      {isMoved(view) ? null : <Summary view={view} fields={{ body: field }} />}
       <CommentForm
         view={view}
         path={path}

@@ -37,14 +37,17 @@ export const decide = decides(formOf, 'posts', (view, to, verb) =>
 export const move = action({
   operation: movePosts,
   page: formOf,
-  input: ({ params }, { roadmapId, boardId, quiet }) => ({
+  input: ({ params }, { roadmapId, boardId, quiet, ifRoadmapId, ifBoardId }) => ({
     ids: [params.slug],
     ...(roadmapId !== undefined && { roadmapId: roadmapId || null }),
     ...(boardId !== undefined && { boardId: boardId || null }),
     ...(quiet && { quiet: quiet === 'true' }),
+    ...(ifRoadmapId && { ifRoadmapId }),
+    ...(ifBoardId && { ifBoardId }),
   }),
-  done(view, { outcomes, changed, undo }, { roadmapId }): Outcome {
-    if (outcomes.some(({ error }) => error)) return { to: listOf(view), flash: 'decidedNone' }
+  done(view, { outcomes: [{ error } = {}], changed, undo }, { roadmapId }): Outcome {
+    if (error?.code === 'CONTENT_CHANGED') throw new AppError(error.code, error.message)
+    if (error) return { to: listOf(view), flash: 'decidedNone' }
     const flash = roadmapId === undefined ? ({ flash: 'postsChanged', count: changed } as const) : 'statusSet'
     return { to: back(view), flash, undo: undo?.undo_id }
   },

@@ -13,6 +13,7 @@ import { Field, Form, Hidden, Submit } from '../parts/form.js'
 import { Foreign } from '../parts/foreign.js'
 import { areTooMany } from '../parts/lists.js'
 import { nameOf, Person } from '../parts/person.js'
+import { NOWHERE, PlaceConflict } from '../parts/placeconflict.js'
 import { AuthorFacts, Reports } from '../parts/reports.js'
 import { Segments } from '../parts/segments.js'
 import { StatusMenu } from '../parts/statusmenu.js'
@@ -45,6 +46,14 @@ function Places({ view, post, places, audience }: Props) {
   return (
     <section>
       <h2>{t('filter.roadmap')}</h2>
+      <PlaceConflict
+        view={view}
+        to={to}
+        fresh={pathOf(view, post.slug)}
+        roadmap={post.roadmap}
+        board={post.board && { id: post.board.boardId, name: post.board.name }}
+        choices={view.form.values.ifRoadmapId === undefined ? (places?.boards.rows ?? []) : (places?.stages ?? [])}
+      />
       <div class="places">
         {places && places.stages.length > 0 ? (
           <StatusMenu
@@ -66,6 +75,7 @@ function Places({ view, post, places, audience }: Props) {
       </div>
       {places && places.boards.total > 0 && !areTooMany(places.boards) ? (
         <Form view={view} to={to}>
+          <Hidden name="ifBoardId" value={post.board?.boardId ?? NOWHERE} />
           <BoardField view={view} boards={places.boards} value={post.board?.url} />
           <Submit kind="plain">{t('posts.move')}</Submit>
         </Form>

@@ -3,7 +3,8 @@ import type { StatusKind } from '../../core/statuskinds.js'
 import type { View } from '../kit/page.js'
 import { StatusSwatch } from './chip.js'
 import { TellNobody } from './audience.js'
-import { Form } from './form.js'
+import { Form, Hidden } from './form.js'
+import { NOWHERE } from './placeconflict.js'
 
 interface Stage {
   name: string
@@ -25,7 +26,7 @@ export function StatusMenu({
   view: View
   to: string
   stages: readonly Stage[]
-  chosen: Stage | null
+  chosen: (Stage & { id: string }) | null
   /** The key of the dashboard that opens it. */
   shortcut?: string
   /** Open from the start, with the focus in it. */
@@ -42,6 +43,7 @@ export function StatusMenu({
         <span class="hidden">{t('post.changeStatus')}</span>
       </summary>
       <Form view={view} to={to}>
+        <Hidden name="ifRoadmapId" value={chosen?.id ?? NOWHERE} />
         {children}
         <TellNobody view={view} />
         {stages.map(({ name, url, color, kind }, index) => (

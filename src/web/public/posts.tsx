@@ -1,9 +1,11 @@
+import { AppError, type ErrorCode } from '../../core/errors.js'
 import type { Text } from '../../core/markdown/index.js'
 import * as comments from '../../service/comments.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
 import * as moderation from '../../service/moderation.js'
 import * as merges from '../../service/merges.js'
 import { history } from '../../service/posthistory.js'
+import { move } from '../../service/postmoves.js'
 import * as follows from '../../service/follows.js'
 import { reported } from '../../service/reports.js'
 import * as service from '../../service/posts.js'
@@ -21,6 +23,7 @@ import { Head, JsonLd } from '../parts/head.js'
 import { Avatar, nameOf, PersonLink, TeamMark } from '../parts/person.js'
 import { highlighted, Official, OFFICIAL } from '../parts/official.js'
 import { CommentPager } from '../parts/pager.js'
+import { isMoved, PlaceConflict } from '../parts/placeconflict.js'
 import { Quote } from '../parts/quote.js'
 import { AskToDelete, ReportForm, ReportLink } from '../parts/report.js'
 import { StatusMenu } from '../parts/statusmenu.js'
@@ -147,6 +150,14 @@ export const post = page({
                 </div>
               </div>
             </div>
+            <PlaceConflict
+              view={view}
+              to={`${path}/status`}
+              fresh={path}
+              roadmap={shown.roadmap}
+              board={undefined}
+              choices={stages}
+            />
             {shown.is_held && !shown.may.includes('spam') ? <p class="soft">{t('held.note')}</p> : null}
             {shown.contentMarkdown ? (
               <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(shown)) }} />
@@ -231,7 +242,7 @@ export const post = page({
               )}
               <CommentPager view={view} pages={pages} to="newer" />
             </div>
-            <Summary view={view} />
+            {isMoved(view) ? null : <Summary view={view} />}
             <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} post={shown} />
           </section>
         </div>
@@ -258,15 +269,18 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
 }
 
 export const setStatus = action({
-  operation: service.update,
+  operation: move,
   page: async () => post,
-  input: ({ params }, { roadmapId, quiet }) => ({
-    id: params.slug,
-    partial: true,
+  input: ({ params }, { roadmapId, quiet, ifRoadmapId }) => ({
+    ids: [params.slug],
     roadmapId: roadmapId || null,
     ...(quiet && { quiet: quiet === 'true' }),
+    ...(ifRoadmapId && { ifRoadmapId }),
   }),
-  done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'statusSet' }),
+  done({ params: { slug = '' } }, { outcomes: [{ error } = {}], undo }) {
+    if (error) throw new AppError(error.code as ErrorCode, error.message)
+    return { to: links.post(slug), flash: 'statusSet', undo: undo?.undo_id }
+  },
 })
 
 /** What is lost with a post. */
