@@ -20,6 +20,7 @@ import { roadmapIdAfter, roadmapIdTo } from './lib/postplaces.js'
 import { postPolicy } from './lib/postshapes.js'
 import { fields, oneOf, someOf } from './lib/schemas.js'
 import { assertUnchanged } from './lib/times.js'
+import { votesSeen } from './lib/voters.js'
 import { assertBlocks, blockField, decideIn, subjectOf, type Subject } from './moderation.js'
 import { movedFrom } from './postmoves.js'
 import { updateIn } from './posts.js'
@@ -134,8 +135,9 @@ async function deleteOne(tx: Change, given: string, seen: string | undefined): P
   return { id, kind, number, title, lost, undo: 'final' }
 }
 
-/** The votes of a post and the comments that the caller may see, or what a comment says. */
-async function lossOf({ db, actor }: Change, { post, text }: Subject): Promise<NonNullable<Done['lost']>> {
+/** The votes and comments of a post that the caller may see, or what a comment says. */
+async function lossOf(tx: Change, { post, text }: Subject): Promise<NonNullable<Done['lost']>> {
+  const { db, actor } = tx
   if (!post) return { votes: 0, comments: 0, ...(text !== undefined && { text }) }
   const comments = await countComments(db, {
     postId: post.postId,
@@ -145,7 +147,8 @@ async function lossOf({ db, actor }: Change, { post, text }: Subject): Promise<N
     author: undefined,
     period: {},
   })
-  return { votes: post.votesCount, comments }
+  const isSeen = (await votesSeen(tx, [post])).has(post.postId)
+  return { ...(isSeen ? { votes: post.votesCount } : { votes: 0, votes_hidden: true }), comments }
 }
 
 function decisionsOf(

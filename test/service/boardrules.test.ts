@@ -181,6 +181,20 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     expect([await cellsFor(), await cellsFor(other.token), await cellsFor(staff.token)]).toEqual([['1', ''], ['1', '2'], ['1', '2']]) // prettier-ignore
   })
 
+  it('tell the number of votes that go with deleted posts to those who see it', async () => {
+    const { site, owner } = await hiding(engine)
+    const editor = await site.member(['post:update', 'post:destroy'])
+    const ids = ['1', '2']
+    const lost = async (token: string) =>
+      ((await site.http('POST /moderation', { token, body: { ids, decision: 'delete' }, headers: { 'feedbackctl-dry-run': 'true' } })).body.outcomes as { lost?: object }[]).map((each) => each.lost) // prettier-ignore
+    const [hidden, shown] = [
+      { votes: 0, votes_hidden: true, comments: 0 },
+      { votes: 1, comments: 0 },
+    ]
+    expect(await lost(owner)).toEqual([{ votes: 2, comments: 0 }, shown])
+    expect(await lost(editor.token)).toEqual([hidden, shown])
+  })
+
   it('keep pinned posts on top, and locked ones take no more', async () => {
     const { site, owner, member, other, staff, write, codeOf, pageOf } = await world(engine)
     for (const title of ['Read this first', 'Dark mode', 'Export']) await write(member.token, title)

@@ -7,6 +7,7 @@ import { deleteExpiredUndos, insertUndo } from '../../db/undos.js'
 import { change, type Change } from './change.js'
 import type { Context } from './context.js'
 import { listOf, nullable } from './schemas.js'
+import { votesHidden } from './voters.js'
 
 /** Things that one request may change. */
 export const MOST_AT_ONCE = 100
@@ -111,7 +112,8 @@ const Outcome = Type.Object({
   lost: Type.Optional(
     Type.Object(
       {
-        votes: Type.Integer(),
+        votes: Type.Integer({ description: 'How many voted; 0 where votes_hidden' }),
+        votes_hidden: votesHidden,
         comments: Type.Integer(),
         text: Type.Optional(Type.String({ description: 'What a comment says, in Markdown; absent for a post' })),
       },
