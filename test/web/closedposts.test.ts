@@ -115,6 +115,20 @@ describe.each(engines)('posts that take no more on %s', (engine) => {
       const text = await sent(to, member.token, body)
       expect([to, text.includes('My words'), text.includes('It can only be read')]).toEqual([to, true, true])
     }
+    const note = 'body=My+words&is_internal=true'
+    const reply = `body=My+words&parent_id=${comment}`
+    const gone = 'body=My+words&parent_id=018f0000-0000-7000-8000-000000000000'
+    const typed = (text: string) => [text.match(/>\s*My words<\/textarea>/g)?.length, text.match(/<details data-reply(?:="")? open/g)?.length ?? 0] // prettier-ignore
+    expect(typed(await sent(`${path}/comments`, member.token, reply))).toEqual([1, 1])
+    expect(typed(await sent(`${path}/comments`, member.token, gone)), 'of another page').toEqual([1, 0])
+    for (const [body, open] of [
+      [note, 0],
+      [reply, 1],
+      [gone, 0],
+      ['body=My+words', 0],
+    ] as const)
+      // prettier-ignore
+      expect([body, ...typed(await sent(`${dashboard}/comments`, owner, body))]).toEqual([body, 1, open])
     expect(await pageOf(`${path}/comments/${comment}/edit`, other.token)).not.toContain('For the eyes</textarea>')
   })
 

@@ -2,7 +2,7 @@ import * as comments from '../../service/comments.js'
 import { merge } from '../../service/merges.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
-import { CommentForm, takesComments } from '../parts/commentform.js'
+import { CommentForm, isSent, repliedTo, takesComments } from '../parts/commentform.js'
 import { Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { KeyHelp } from '../parts/keyhelp.js'
@@ -120,6 +120,8 @@ function Discussion({
   const { values } = view.form
   const { slug } = post
   const [path, back] = [pathOf(view, slug, '/comments'), pathOf(view, slug)]
+  const written = { view, path, slug, post }
+  const apart = repliedTo(view, activity)
   const field = (values.parent_id ? `body-${values.parent_id}` : values.is_internal === 'true' ? 'body-note' : 'body') // prettier-ignore
   return (
     <section aria-labelledby="comments">
@@ -142,25 +144,15 @@ function Discussion({
       </div>
       {isMoved(view) ? null : <Summary view={view} fields={{ body: field }} />}
       <CommentForm
-        view={view}
-        path={path}
-        slug={slug}
-        post={post}
+        {...written}
+        {...(apart && { to: apart })}
         kind="public"
         shortcut="r"
         autofocus={query.at === 'reply'}
         keep={query.at === 'reply' && item && item.reasons.length > 0 ? item.updated_at : undefined}
       />
-      {takesComments(view, post) && view.can('comment:create_internal') ? (
-        <CommentForm
-          view={view}
-          path={path}
-          slug={slug}
-          post={post}
-          kind="note"
-          shortcut="n"
-          autofocus={query.at === 'note'}
-        />
+      {(takesComments(view, post) || isSent(view, undefined, 'note')) && view.can('comment:create_internal') ? (
+        <CommentForm {...written} kind="note" shortcut="n" autofocus={query.at === 'note'} />
       ) : null}
     </section>
   )

@@ -40,15 +40,25 @@ export interface Closable {
 export const takesComments = (view: View, { locked, is_archived: isArchived = false }: Closable): boolean =>
   closedBy('comments', { isArchived, locked }, view.can('post:update')) === undefined
 
+/** Whether a form that comes back has what was typed here: a reply to this comment, or a note, or else a comment. */
+export const isSent = ({ form: { values } }: View, parent: string | undefined, kind?: 'public' | 'note'): boolean =>
+  values.body !== undefined &&
+  (values.parent_id ?? '') === (parent ?? '') &&
+  (kind === undefined || (kind === 'note') === (values.is_internal === 'true'))
+
+/** The comment that a reply which comes back is for, where the page does not have it. */
+export function repliedTo({ form: { values } }: View, shown: readonly { id: string }[]): CommentFormProps['to'] {
+  const { body, parent_id: id } = values
+  return body === undefined || !id || shown.some((each) => each.id === id) ? undefined : { id, is_internal: false }
+}
+
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
 export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = false, keep, post }: CommentFormProps) {
   const { t } = view
-  const { values } = view.form
   const parent = to?.id
-  const isKind = kind === undefined || (kind === 'note') === (values.is_internal === 'true')
-  const isSent = values.body !== undefined && (values.parent_id ?? '') === (parent ?? '') && isKind
-  if (!isSent && !takesComments(view, post)) return <p class="soft">{t('comment.closed')}</p>
-  const mine = isSent ? view : { ...view, form: { values: {}, error: undefined } }
+  const isMine = isSent(view, parent, kind)
+  if (!isMine && !takesComments(view, post)) return <p class="soft">{t('comment.closed')}</p>
+  const mine = isMine ? view : { ...view, form: { values: {}, error: undefined } }
   const suffix = parent === undefined ? (kind === 'note' ? '-note' : '') : `-${parent}`
   return (
     <Form view={view} to={path} class="comment-form" takesFiles>

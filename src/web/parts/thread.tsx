@@ -7,7 +7,7 @@ import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { RoadmapChip } from './chip.js'
-import { CommentForm, takesComments, type Closable } from './commentform.js'
+import { CommentForm, isSent, takesComments, type Closable } from './commentform.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, PersonLink, TeamMark } from './person.js'
@@ -76,6 +76,7 @@ function CommentItem({
   const isOwn = viewer?.userId === author.userId
   const isCopy = view.copiedAt !== undefined
   const { may } = comment
+  const isRefused = isSent(view, comment.id)
   const replies = (
     <>
       {node.replies.map((reply) => (
@@ -123,8 +124,8 @@ function CommentItem({
         </p>
         <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(textOf(node)) }} />
         <div class="tools">
-          {isHidden(comment) || isCopy || !takesComments(view, post) ? null : (
-            <details data-reply="" open={team?.replyTo === comment.id}>
+          {isCopy || !(isRefused || (takesComments(view, post) && !isHidden(comment))) ? null : (
+            <details data-reply="" open={team?.replyTo === comment.id || isRefused}>
               <summary class="link">{t('comment.reply')}</summary>
               <CommentForm
                 view={view}

@@ -14,7 +14,7 @@ import { links } from '../kit/links.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { BoardChip, PostMarks, RoadmapChip, Tags } from '../parts/chip.js'
-import { CommentForm } from '../parts/commentform.js'
+import { CommentForm, repliedTo } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
 import { Icon } from '../parts/icon.js'
@@ -118,6 +118,7 @@ export const post = page({
     const { t, href } = view
     const path = links.post(shown.slug)
     const isCopy = view.copiedAt !== undefined
+    const apart = repliedTo(view, activity)
     return (
       <div class="post-page">
         <article class="whole">
@@ -243,7 +244,13 @@ export const post = page({
               <CommentPager view={view} pages={pages} to="newer" />
             </div>
             {isMoved(view) ? null : <Summary view={view} />}
-            <CommentForm view={view} path={`${path}/comments`} slug={shown.slug} post={shown} />
+            <CommentForm
+              view={view}
+              path={`${path}/comments`}
+              slug={shown.slug}
+              post={shown}
+              {...(apart && { to: apart })}
+            />
           </section>
         </div>
       </div>
