@@ -1,5 +1,6 @@
 import { parseDocument, visit } from 'yaml'
 import { AppError } from '../core/errors.js'
+import { NOUNS } from '../core/nouns.js'
 
 /** The first line of a workspace file. It changes where an older program would read something wrong. */
 export const FORMAT = 'feedbackctl-workspace/1'
@@ -38,27 +39,14 @@ export const SETTINGS: Fields = {
   customCss: 'text',
 }
 
-/** The lists of a workspace, and the field by which an entry is the same as one on the site. */
+const byUrl = <F extends { url: 'text' }>({ url, ...rest }: F) => ({ key: 'url' as const, fields: { url, ...rest } })
+
+/** The lists of a workspace, and the field by which an entry is the same as one on the site. It comes first. */
 export const LISTS = {
-  boards: {
-    key: 'url',
-    fields: {
-      url: 'text',
-      name: 'text',
-      color: 'text',
-      display: 'flag',
-      view_voters: 'flag',
-      description: 'text',
-      template: 'text',
-      posting: 'text',
-      sort: 'text',
-      archived: 'flag',
-      hides_votes: 'flag',
-    },
-  },
+  boards: byUrl(NOUNS.board.details),
   roadmaps: { key: 'url', fields: { url: 'text', name: 'text', color: 'text', display: 'flag', kind: 'text' } },
-  tags: { key: 'url', fields: { url: 'text', name: 'text', color: 'text', display: 'flag' } },
-  roles: { key: 'name', fields: { name: 'text', description: 'text', require_totp: 'flag', permissions: 'texts' } },
+  tags: byUrl(NOUNS.tag.details),
+  roles: { key: 'name', fields: { ...NOUNS.role.details, permissions: 'texts' } },
 } as const satisfies Record<string, { key: string; fields: Fields }>
 export type ListName = keyof typeof LISTS
 export const LIST_NAMES = Object.keys(LISTS) as ListName[]
