@@ -18,6 +18,7 @@ import { pages } from './cases/pages.js'
 import { several } from './cases/several.js'
 import { imports } from './cases/imports.js'
 import { limits } from './cases/limits.js'
+import { search } from './cases/search.js'
 import { similar } from './cases/similar.js'
 import { starts } from './cases/starts.js'
 import { writes } from './cases/writes.js'
@@ -52,6 +53,7 @@ const all: Case[] = [
   ...imports(),
   ...notifications(),
   ...dashboard(),
+  ...search(),
   ...similar(),
   starts(),
 ]

@@ -101,7 +101,7 @@ async function make(file: string, kind: string, size: Size): Promise<void> {
 export function hashOf(size: Size): string {
   const migrations = path.join(ROOT, 'src/db/migrations')
   const files = [
-    ...['rows.ts', 'seed.ts', 'target.ts'].map((name) => path.join(import.meta.dirname, name)),
+    ...['counts.ts', 'rows.ts', 'seed.ts', 'target.ts'].map((name) => path.join(import.meta.dirname, name)),
     ...readdirSync(migrations).map((name) => path.join(migrations, name)),
   ]
   const hash = createHash('sha256').update(JSON.stringify(size))

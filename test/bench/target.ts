@@ -15,7 +15,7 @@ export interface Target {
   close(): Promise<void>
 }
 
-const TABLES = `'users', 'boards', 'roadmaps', 'posts', 'votes'`
+const TABLES = `'users', 'boards', 'roadmaps', 'posts', 'votes', 'comments'`
 
 export async function openTarget(url: string, postgres: boolean): Promise<Target> {
   return postgres ? postgresTarget(url) : sqliteTarget(url.slice('sqlite:'.length))
