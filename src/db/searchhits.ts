@@ -1,5 +1,6 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { compiled } from './cache/compiled.js'
+import { IS_COVERED } from './posts/covered.js'
 import { conditionsOf, conditionsOn, leadOf, type Conditions, type PostFilter } from './posts/filter.js'
 import { ledBy, newestOf } from './posts/read.js'
 import { NAMES, OTHERS, type PostView } from './posts/row.js'
@@ -14,6 +15,8 @@ export interface PostHit {
   /** The beginning of its text. */
   text: string
   votesCount: number
+  /** The votes that it may rank by: none where the reader does not see them. */
+  ranking: number
   createdAt: string
 }
 
@@ -30,12 +33,17 @@ export interface CommentHit extends PostHit {
 /** Characters of a text that are read to rank it. */
 const READ = 4000
 
-const columnsOf = (text: string) =>
-  sql.raw(`posts.number, posts."postId", posts.title, ${text} as text, posts."votesCount", posts."createdAt"`)
-const COLUMNS = columnsOf(`substr(coalesce(posts."contentMarkdown", ''), 1, ${READ})`)
-const WITHOUT_TEXT = columnsOf(`''`)
+const columnsOf = (isCovered: boolean, text: RawBuilder<unknown>) =>
+  sql`posts.number, posts."postId", posts.title, ${text} as text, posts."votesCount", ${isCovered ? sql`case when ${IS_COVERED} then 0 else posts."votesCount" end` : sql`posts."votesCount"`} as ranking, posts."createdAt"`
+const BEGINNING = sql.raw(`substr(coalesce(posts."contentMarkdown", ''), 1, ${READ})`)
+const NO_TEXT = sql.raw(`''`)
 
-interface Reading {
+/** Whether the votes of some posts are hidden from the reader. */
+interface Covering {
+  isCovered: boolean
+}
+
+interface Reading extends Covering {
   most: number
   /** Whether the text decides about a post. It is most of what is read. */
   text: boolean
@@ -46,18 +54,18 @@ export async function postHits(
   db: Db,
   filter: PostFilter,
   match: string | undefined,
-  { most, text }: Reading,
+  { most, text, isCovered }: Reading,
 ): Promise<PostHit[]> {
-  const columns = text ? COLUMNS : WITHOUT_TEXT
+  const columns = columnsOf(isCovered, text ? BEGINNING : NO_TEXT)
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
   if (match === undefined && !leadOf(conditions))
-    return compiled(db, `newestHits ${most} ${text}`, conditions, (given) => ({
+    return compiled(db, `newestHits ${most} ${text} ${isCovered}`, conditions, (given) => ({
       compile: () => sql<PostHit>`select ${columns} from (${newestOf(given, most)}) as posts order by posts."createdAt" desc, posts."postId" desc`.compile(db), // prettier-ignore
     }))
   // An index of another table leads to the posts: of words, or of a filter such as tags
   const led: Conditions = { ...(match !== undefined && { words: [match] }), ...conditions }
-  return compiled(db, `postHits ${most} ${text}`, led, (given) => ({
+  return compiled(db, `postHits ${most} ${text} ${isCovered}`, led, (given) => ({
     compile: () =>
       sql<PostHit>`select ${columns} from ${ledBy(db, given, { created: 'desc', most })} order by posts.number desc`.compile(
         db,
@@ -66,19 +74,24 @@ export async function postHits(
 }
 
 /** Those of some numbers that pass a filter. */
-export async function hitsNumbered(db: Db, filter: PostFilter, numbers: readonly number[]): Promise<PostHit[]> {
+export async function hitsNumbered(
+  db: Db,
+  filter: PostFilter,
+  numbers: readonly number[],
+  { isCovered }: Covering,
+): Promise<PostHit[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  return compiled(db, 'hitsNumbered', { ...conditions, numbers }, ({ numbers: given, ...where }) => ({
+  return compiled(db, `hitsNumbered ${isCovered}`, { ...conditions, numbers }, ({ numbers: given, ...where }) => ({
     compile: () =>
-      sql<PostHit>`select ${COLUMNS} from posts where ${sql.join([sql`posts.number in (${sql.join(given)})`, ...conditionsOn(db, where)], sql` and `)} order by posts.number`.compile(
+      sql<PostHit>`select ${columnsOf(isCovered, BEGINNING)} from posts where ${sql.join([sql`posts.number in (${sql.join(given)})`, ...conditionsOn(db, where)], sql` and `)} order by posts.number`.compile(
         db,
       ),
   }))
 }
 
 /** Which comments a reader may see. */
-export interface Readable {
+export interface Readable extends Covering {
   internal: boolean
   spam: boolean
   viewer: string | null
@@ -88,13 +101,13 @@ export interface Readable {
 export async function commentHits(
   db: Db,
   filter: PostFilter,
-  { internal, spam, viewer }: Readable,
+  { internal, spam, viewer, isCovered }: Readable,
   match: string,
   most: number,
 ): Promise<CommentHit[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  const name = `commentHits ${most} ${internal} ${spam} ${viewer !== null}`
+  const name = `commentHits ${most} ${internal} ${spam} ${viewer !== null} ${isCovered}`
   return compiled(
     db,
     name,
@@ -111,7 +124,7 @@ export async function commentHits(
       ]
       return {
         compile: () =>
-          sql<CommentHit>`select posts.number, posts."postId", posts.title, substr(comments.body, 1, ${sql.lit(READ)}) as text, posts."votesCount", posts."createdAt",
+          sql<CommentHit>`select ${columnsOf(isCovered, sql`substr(comments.body, 1, ${sql.lit(READ)})`)},
             comments.id, comments.created_at as "writtenAt", comments.author_id as "authorId",
             users.name as "authorName", users.username as "authorUsername", users.avatar as "authorAvatar"
           from (${keys}) as found cross join indexed_comments cross join comments cross join posts

@@ -30,6 +30,7 @@ import { findSimilar } from './lib/similar.js'
 import { reasonsOf, SimilarReason } from './lib/similarreasons.js'
 import { orderFields } from './lib/times.js'
 import { OpenView, viewField, withView } from './lib/views.js'
+import { orderFor } from './lib/order.js'
 import { voterGiven, votersOf, votesGiven, type VotesAsked } from './lib/voters.js'
 
 const POSTS: Listing<PostView> = { row: 'post', rows: 'Posts', id: 'postId', alias: true }
@@ -81,8 +82,8 @@ export const list = operation({
     const { input: asked, view, isNothing } = await withView(ctx, input)
     const { sort, created, votes, userId } = asked
     const filter = await filterAsked(ctx, asked, { isNothing })
-    const order = sort ?? (created === 'asc' ? 'oldest' : 'newest')
-    const found = postList(db, filter, order)
+    const { order, cover } = await orderFor(ctx, filter, sort ?? (created === 'asc' ? 'oldest' : 'newest'))
+    const found = postList(db, filter, order, cover)
     const totalOf = async () => (await found.count()).total
     const { rows: posts, keys } = await pageOf(POSTS, input, {
       total: found.countsPages ? totalOf : await totalOf(),

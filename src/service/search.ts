@@ -7,6 +7,7 @@ import { can, SIGN_IN_ERRORS } from './lib/access.js'
 import type { Context } from './lib/context.js'
 import { findHits, MOST_HITS, type Hit } from './lib/hits.js'
 import { operation } from './lib/operation.js'
+import { coverFor } from './lib/order.js'
 import { cappedKey, pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { filterFields, filterFrom } from './lib/postfilter.js'
@@ -74,6 +75,7 @@ export const find = operation({
       internal: can(ctx.actor, 'comment:view_internal'),
       spam: can(ctx.actor, 'comment:update:any'),
       viewer: await viewerOf(ctx),
+      isCovered: (await coverFor(ctx)) !== undefined,
     }
     const { hits, isCapped, words } =
       text.trim() === ''

@@ -54,6 +54,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0070_search_refill': { sqlite: '20060af0e4191eb1', postgres: 'd8b59ed570e57dfa' },
   '0072_board_rules': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0073_spam_index': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
+  '0075_hidden_votes': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -3,6 +3,7 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
@@ -160,6 +161,86 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     await site.http('DELETE /votes', { token: member.token, body: { postId: '1' } })
     const { body } = await site.http('GET /users/profile/data', { token: member.token })
     expect(body.posts).toMatchObject([{ votesCount: 0, votes_hidden: true }, { votesCount: 1 }])
+  })
+
+  it('tell by no order of lists and of search how many voted where that is hidden', async () => {
+    const { site, member, other, staff, pageOf } = await world(engine)
+    const planned = (await site.call(roadmaps.create, { name: 'Planned', display: true })).roadmap
+    for (const name of ['Quiet', 'Silent', 'Gone']) await site.call(boards.create, { name, hides_votes: true })
+    const places = ['quiet', 'ideas', 'gone', 'silent', 'ideas', 'quiet', 'ideas', 'none', 'gone', 'silent', 'ideas']
+    for (const [index, place] of places.entries()) {
+      site.clock.now = new Date(site.clock.now.getTime() + 3_600_000)
+      const boardId = place === 'none' ? null : place
+      await site.http('POST /posts', { token: member.token, body: { title: `Dark mode ${index}`, boardId } })
+      const postId = String(index + 1)
+      if (index % 2 === 0) await site.call(posts.update, { id: postId, partial: true, roadmapId: planned.id })
+      if (index !== 4 && index !== 7) await site.http('DELETE /votes', { token: member.token, body: { postId } })
+    }
+    await site.call(boards.remove, { boardId: 'gone' })
+    const since = new Date(site.clock.now.getTime() - 8 * 3_600_000).toISOString()
+    const filters = [
+      {},
+      { boardId: ['quiet'] },
+      { boardId: ['none'] },
+      { boardId: ['quiet', 'ideas', 'none'] },
+      { boardId: ['quiet', 'silent'], roadmapIds: ['planned'] },
+      { roadmapIds: ['planned'] },
+      { query: 'dark' },
+      { query: 'dark -legacy', boardId: ['quiet', 'ideas'] },
+      { since },
+      { authorId: member.userId },
+    ]
+    const numbersOf = (rows: { number: number }[]) => rows.map(({ number }) => number)
+    const listed = async (body: object, token?: string) => {
+      const as = token === undefined ? {} : { token }
+      const { body: answer } = await site.http('POST /posts/get', { ...as, body: { limit: 20, ...body } })
+      if (!answer.posts) throw new Error(JSON.stringify([body, answer]))
+      return numbersOf(answer.posts)
+    }
+    const pages = async (body: object) => {
+      const found: number[][] = [[], []]
+      for (let page = 1, after: string | undefined; page <= 6; page++) {
+        found[0]?.push(...(await listed({ ...body, limit: 2, page })))
+        const { posts: rows } = (await site.http('POST /posts/get', { body: { ...body, limit: 2, ...(after !== undefined && { after }) } })).body // prettier-ignore
+        found[1]?.push(...numbersOf(rows))
+        after = rows.at(-1)?.postId ?? after
+        if (rows.length === 0) break
+      }
+      return found
+    }
+    const seenBy = async (token?: string) => {
+      const as = token === undefined ? {} : { token }
+      const lists = []
+      for (const filter of filters)
+        for (const sort of ['votes', 'trending']) lists.push([filter, sort, await listed({ ...filter, sort }, token)])
+      const { hits } = (await site.http('GET /search?query=dark', as)).body
+      const shown = await Promise.all(['/?sort=votes', '/boards/quiet?sort=votes', '/roadmaps/planned?sort=votes', '/roadmaps'].map((path) => pageOf(path, token))) // prettier-ignore
+      return [
+        lists,
+        numbersOf(hits.map(({ post }: { post: { number: number } }) => post)),
+        shown.map((page) => [...page.matchAll(/<bdi>Dark mode (\d+)/g)].map(([, number]) => number)),
+      ]
+    }
+    const without = await seenBy(staff.token)
+    expect(await seenBy()).toEqual(without)
+    // The older, the more votes
+    for (const [index, place] of places.entries())
+      if (place !== 'ideas' && place !== 'none')
+        for (const voter of [member, other, staff].slice(0, index < 4 ? 3 : 1))
+          await site.http('POST /votes', { token: voter.token, body: { postId: String(index + 1) } })
+    expect(await seenBy(staff.token)).not.toEqual(without)
+    for (const token of [undefined, other.token]) expect(await seenBy(token)).toEqual(without)
+    for (const filter of [{}, { boardId: ['quiet', 'ideas', 'none'] }, { query: 'dark' }])
+      for (const sort of ['votes', 'trending']) {
+        const whole = await listed({ ...filter, sort })
+        expect([filter, sort, await pages({ ...filter, sort })]).toEqual([filter, sort, [whole, whole]])
+      }
+    // A post that comes to a board that shows its votes has them again, and another way round
+    await site.call(posts.update, { id: '1', partial: true, boardId: 'ideas' })
+    expect((await listed({ sort: 'votes' }))[0]).toBe(1)
+    await site.call(boards.update, { boardId: 'quiet', partial: true, hides_votes: false })
+    await site.call(boards.update, { boardId: 'ideas', partial: true, hides_votes: true })
+    expect((await listed({ sort: 'votes' })).slice(0, 2)).toEqual([8, 6])
   })
 
   it('mark a hidden number of votes on pages and in tables, where it would be 0', async () => {

@@ -20,18 +20,19 @@ interface Ranked {
   match: Match
   /** Of some words, how many of all, from 0 to 1. */
   share: number
-  votesCount: number
+  /** Votes that the reader may see. */
+  ranking: number
   createdAt: string
 }
 
 /** How high a hit ranks. `docs/search.md` says it in words. */
-export function rankOf({ foundIn, match, share, votesCount, createdAt }: Ranked, now: number): number {
+export function rankOf({ foundIn, match, share, ranking, createdAt }: Ranked, now: number): number {
   const age = Math.max(0, now - Date.parse(createdAt)) || 0
   return (
     OF_PLACE[foundIn] +
     OF_MATCH[match] +
     (match === 'some' ? share * 500 : 0) +
-    Math.min(MOST_VOTES, PER_DOUBLING * Math.log2(1 + votesCount)) +
+    Math.min(MOST_VOTES, PER_DOUBLING * Math.log2(1 + ranking)) +
     NEWEST * 2 ** (-age / HALF_LIFE_MS)
   )
 }

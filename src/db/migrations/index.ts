@@ -67,6 +67,7 @@ import { up as wordForms } from './0069_word_forms.js'
 import { up as searchRefill } from './0070_search_refill.js'
 import { up as boardRules } from './0072_board_rules.js'
 import { up as spamIndex } from './0073_spam_index.js'
+import { up as hiddenVotes } from './0075_hidden_votes.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -141,4 +142,5 @@ export const migrations: Record<string, Migration> = {
   '0070_search_refill': { up: searchRefill },
   '0072_board_rules': { up: boardRules },
   '0073_spam_index': { up: spamIndex },
+  '0075_hidden_votes': { up: hiddenVotes },
 }

@@ -70,7 +70,7 @@ function rowsOf(db: Db, conditions: Conditions, sort: Sort, slice: Slice): RawBu
   return isLimited(conditions, sort) ? pageOfNewest(conditions, sort, slice) : pageOfRanges(conditions, sort, slice)
 }
 
-const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>, beside = sql``) => ({
+export const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>, beside = sql``) => ({
   compile: () =>
     sql<ListedRow>`select ${LISTED}, ${sql.raw(BESIDE)}${beside} from (${rows}) as posts ${OTHERS} order by ${order}`.compile(
       db,
@@ -78,7 +78,7 @@ const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>, 
 })
 
 /** What a page that an index leads to has with each row. */
-const TOTALS = sql`, posts.total, posts.looked`
+export const TOTALS = sql`, posts.total, posts.looked`
 
 /** How many rows after how many, or after which; `most` is both numbers together, and `bound` a constant from there on. */
 interface Slice {
@@ -116,14 +116,14 @@ const wholeRows = (page: RawBuilder<unknown>) =>
   sql<PostRow>`select posts.* from (${page}) as page cross join posts where posts."postId" = page."postId"`
 
 /** Rows of several ranges in one order, of each so many. */
-const merged = (ranges: readonly RawBuilder<PostRow>[], order: RawBuilder<unknown>, most: RawBuilder<unknown>) =>
+export const merged = (ranges: readonly RawBuilder<PostRow>[], order: RawBuilder<unknown>, most: RawBuilder<unknown>) =>
   sql<PostRow>`select * from (${sql.join(
     ranges.map((range) => sql`select * from (${range} limit ${most}) as part`),
     sql` union all `,
   )}) as posts order by ${order}`
 
 /** What a page that an index leads to has with each row, as it looks at all posts of its list. */
-interface Counted {
+export interface Counted {
   /** Posts in the list. */
   total: number
   /** The posts in the index, up to one more than a list reads. */

@@ -57,6 +57,7 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const terms = termsOf(asked)
   const words = terms.map(({ word }) => word)
   const test = testOf(query)
+  const { isCovered } = readable
   const isRead = query.phrases.length > 0 || query.without.length > 0
   const hits = new Map<number, Hit>()
   let isCapped = false
@@ -75,13 +76,17 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     words,
   })
   if (query.numbers.length > 0) {
-    const rows = await hitsNumbered(db, filter, query.numbers)
+    const rows = await hitsNumbered(db, filter, query.numbers, readable)
     const hasWords = (row: PostHit) => words.every((word) => foldedText(`${row.title} ${row.text}`).includes(word))
     add(rows.filter(hasWords), 'title', () => 'all')
     return done()
   }
   if (terms.length === 0) {
-    add(await postHits(db, filter, undefined, { most: MOST_LOOKED.title, text: isRead }), 'title', () => 'all')
+    add(
+      await postHits(db, filter, undefined, { most: MOST_LOOKED.title, text: isRead, isCovered }),
+      'title',
+      () => 'all',
+    )
     return done()
   }
   const inOrder = wordsInOrder(asked)
@@ -90,9 +95,9 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const without = query.without.flatMap((text) => (wordsInOrder(text).length === 1 ? wordsInOrder(text) : []))
   const match = (of: (term: Term) => Term['any'], some = terms) => matchOfTerms(db, { all: some.map(of), without })
 
-  add(await postHits(db, filter, match(({ inTitle }) => inTitle), { most: MOST_LOOKED.title, text: isRead }), 'title', ({ title }) => besideIn(title)) // prettier-ignore
+  add(await postHits(db, filter, match(({ inTitle }) => inTitle), { most: MOST_LOOKED.title, text: isRead, isCovered }), 'title', ({ title }) => besideIn(title)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
-  add(await postHits(db, filter, match(({ any }) => any), { most: MOST_LOOKED.text, text: isRead || side !== undefined }), 'text', ({ text }) => besideIn(text)) // prettier-ignore
+  add(await postHits(db, filter, match(({ any }) => any), { most: MOST_LOOKED.text, text: isRead || side !== undefined, isCovered }), 'text', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
   add(await commentHits(db, filter, readable, match(({ any }) => any), MOST_LOOKED.comment), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size < FEW && terms.length > 1 && query.phrases.length === 0) await addSome()
@@ -104,15 +109,15 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     const spelled = await Promise.all(
       terms.slice(0, MOST_WORDS).map(async (term) => {
         const any = match((each) => each.any, [term])
-        const isThere = (await postHits(db, filter, any, { most: 1, text: false })).length > 0 || (await commentHits(db, filter, readable, any, 1)).length > 0 // prettier-ignore
+        const isThere = (await postHits(db, filter, any, { most: 1, text: false, isCovered })).length > 0 || (await commentHits(db, filter, readable, any, 1)).length > 0 // prettier-ignore
         const near = isThere ? [] : wordsNear(term.word)
         return near.length > 0 ? termOfAny(term.word, near) : term
       }),
     )
     if (spelled.every((term) => terms.includes(term))) return
     const all = match(({ any }) => any, spelled)
-    add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true }), 'title', () => 'near') // prettier-ignore
-    add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true }), 'text', () => 'near')
+    add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isCovered }), 'title', () => 'near') // prettier-ignore
+    add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isCovered }), 'text', () => 'near')
     add(await commentHits(db, filter, readable, all, MOST_OF_WORD), 'comment', () => 'near')
     const tried = new Set(spelled.flatMap(({ any }) => any.flat().map(({ text }) => text)))
     const there = [...hits.values()].flatMap(({ title, text }) => wordsInOrder(`${title} ${text}`))
@@ -121,7 +126,7 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
 
   async function addSome(): Promise<void> {
     const parts = await Promise.all(
-      terms.slice(0, MOST_WORDS).map(async (term) => ({ term, rows: await postHits(db, filter, match(({ any }) => any, [term]), { most: MOST_OF_WORD, text: isRead }) })), // prettier-ignore
+      terms.slice(0, MOST_WORDS).map(async (term) => ({ term, rows: await postHits(db, filter, match(({ any }) => any, [term]), { most: MOST_OF_WORD, text: isRead, isCovered }) })), // prettier-ignore
     )
     const weights = parts.map(({ rows }) => (rows.length === 0 ? 1 : 1 / Math.log2(2 + rows.length)))
     const all = weights.reduce((sum, weight) => sum + weight, 0)
@@ -149,8 +154,8 @@ export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery):
     terms.every(({ word }) => foldedText(`${title} ${text}`).includes(word))
   const rows =
     query.numbers.length > 0
-      ? (await hitsNumbered(db, filter, query.numbers)).filter(hasWords)
-      : await postHits(db, filter, terms.length > 0 ? matchOfTerms(db, { all: terms.map(({ any }) => any) }) : undefined, { most: MOST_LOOKED.title, text: query.phrases.length + query.without.length > 0 }) // prettier-ignore
+      ? (await hitsNumbered(db, filter, query.numbers, { isCovered: false })).filter(hasWords)
+      : await postHits(db, filter, terms.length > 0 ? matchOfTerms(db, { all: terms.map(({ any }) => any) }) : undefined, { most: MOST_LOOKED.title, text: query.phrases.length + query.without.length > 0, isCovered: false }) // prettier-ignore
   return rows.filter(test).map(({ number }) => number)
 }
 
