@@ -4,7 +4,7 @@ import { IS_COVERED } from './posts/covered.js'
 import { conditionsOf, conditionsOn, leadOf, type Conditions, type PostFilter } from './posts/filter.js'
 import { ledBy, newestOf } from './posts/read.js'
 import { NAMES, OTHERS, type PostView } from './posts/row.js'
-import { commentIndex, keysIn } from './search.js'
+import { commentIndex, keysIn, wordIndex } from './search.js'
 import type { Db } from './tables.js'
 
 /** What ranks a post. */
@@ -71,6 +71,15 @@ export async function postHits(
         db,
       ),
   }))
+}
+
+/** Whether the index has so many posts of which `match` is true. */
+export async function areMany(db: Db, match: string, many: number): Promise<boolean> {
+  const [row] = await compiled(db, `areMany ${many}`, { match }, (given) => ({
+    compile: () =>
+      sql<{ count: number }>`select count(*) as count from (${keysIn(wordIndex(db), given.match, { created: 'desc', most: many })}) as found`.compile(db), // prettier-ignore
+  }))
+  return (row?.count ?? 0) >= many
 }
 
 /** Those of some numbers that pass a filter. */

@@ -1,12 +1,13 @@
 import type { SearchQuery } from '../../core/search/grammar.js'
 import { foldedText, phrasePattern } from '../../core/search/marks.js'
 import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
-import { termOfAny, termsOf, type Term } from '../../core/search/terms.js'
+import { termOfAny, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
 import { wordsNear } from '../../core/search/typos.js'
 import { wordsInOrder } from '../../core/words.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { matchOfTerms } from '../../db/search.js'
 import {
+  areMany,
   commentHits,
   hitsNumbered,
   postHits,
@@ -22,6 +23,8 @@ export const MOST_HITS = 200
 const MOST_LOOKED = { title: 1000, text: 500, comment: 500 }
 /** Of posts with one of the words, so many for each of the rarest. */
 const MOST_OF_WORD = 200
+/** A word that so many posts have fills every list of hits by itself. */
+const MANY = 1000
 /** With fewer, posts with some of the words follow. */
 const FEW = 10
 /** Words that are looked for one by one. */
@@ -54,7 +57,7 @@ export interface Found {
 /** The best hits of a query. */
 export async function findHits({ db, filter, query, readable, now }: Search): Promise<Found> {
   const asked = [query.text, ...query.phrases].join(' ')
-  const terms = termsOf(asked)
+  const terms = await bounded(db, termsOf(asked))
   const words = terms.map(({ word }) => word)
   const test = testOf(query)
   const { isCovered } = readable
@@ -117,8 +120,10 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     if (spelled.every((term) => terms.includes(term))) return
     const all = match(({ any }) => any, spelled)
     add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isCovered }), 'title', () => 'near') // prettier-ignore
-    add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isCovered }), 'text', () => 'near')
-    add(await commentHits(db, filter, readable, all, MOST_OF_WORD), 'comment', () => 'near')
+    // Each of these looks for hundreds of spellings
+    if (hits.size < FEW)
+      add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isCovered }), 'text', () => 'near')
+    if (hits.size < FEW) add(await commentHits(db, filter, readable, all, MOST_OF_WORD), 'comment', () => 'near')
     const tried = new Set(spelled.flatMap(({ any }) => any.flat().map(({ text }) => text)))
     const there = [...hits.values()].flatMap(({ title, text }) => wordsInOrder(`${title} ${text}`))
     words.push(...new Set(there.filter((word) => tried.has(word))))
@@ -138,6 +143,19 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
       add([row], words.some((word) => title.includes(word)) ? 'title' : 'text', () => 'some', share)
     }
   }
+}
+
+/**
+ * A word that many posts have stands for itself and its forms, and not for longer words that begin so: to know the newest
+ * posts with any of them, an index reads all of them first.
+ */
+async function bounded(db: Db, terms: readonly Term[]): Promise<Term[]> {
+  const found: Term[] = []
+  for (const term of terms) {
+    const whole = withoutBeginnings(term)
+    found.push((await areMany(db, matchOfTerms(db, { all: [whole.any] }), MANY)) ? whole : term)
+  }
+  return found
 }
 
 /** Whether a query says what the index does not know, so that posts have to be looked at. */
