@@ -1,4 +1,6 @@
 import type { Command } from 'commander'
+import type { LeftOut } from './exportbody.js'
+import type { LongBody } from '../service/lib/download.js'
 import { AppError } from '../core/errors.js'
 import { counted } from '../core/text.js'
 import { assertLocal, type Cli } from './lib/connection/session.js'
@@ -16,6 +18,7 @@ interface Flags extends OutputFlags {
   csv?: string
   static?: string
   withPasswords?: boolean
+  board?: string[]
 }
 
 export function register(command: Command, cli: Cli): void {
@@ -24,12 +27,14 @@ export function register(command: Command, cli: Cli): void {
       'export --out site.jsonl',
       'export | jq -c \'select(.type == "post")\'',
       'export --with-passwords --out site.jsonl',
+      'export --board ideas --board bugs --out boards.jsonl',
       'export --csv sheets',
       'export --static public',
       'export --static public --server https://feedback.example.org',
     ],
     notes: [
       'Writes lines of JSON: a header, a line for each row, and a last line with the number of the lines before it. All of it is of one moment, also while the site is served.',
+      'With --board it writes these boards alone, with their posts, votes and comments, and the people, roadmaps, tags, roles and settings that belong to them. Events (but that of the setup), notifications, views and invitations are left out, and posts that are merged into a post of another board. The last line of the command and the header of the file say how much is left out. An empty site can import it.',
       'With --csv it writes tables for spreadsheets, which cannot be imported: a file for each kind of thing, such as posts.csv, with names in place of ids. The folder must be new or empty. It has its name only when all files are complete.',
       'With --static it writes the site as a visitor sees it, as pages that need no server: for a web space, or to be read from the disk. Their links lead to each other, wherever the folder is. Lists of the API and feeds are in it too. Forms, private boards and their posts are not.',
       'With --server, the owner of the site downloads the export. A folder arrives as an archive and is unpacked here. An export from a server never contains password hashes.',
@@ -39,10 +44,15 @@ export function register(command: Command, cli: Cli): void {
     .option('--out <file>', 'new file (default: stdout)')
     .option('--csv <folder>', 'write CSV for spreadsheets to this new folder')
     .option('--static <folder>', 'write pages that need no server to this new folder')
+    .option(
+      '--board <board>',
+      'only this board, and what belongs to it; can be repeated',
+      (text, before: string[] | undefined) => [...(before ?? []), text],
+    )
     .option('--with-passwords', 'include the hashes of passwords, so that people need no new ones')
     .action(async () => {
       const flags = command.optsWithGlobals<Flags>()
-      const { out, csv, static: pages, withPasswords = false, bom = false } = flags
+      const { csv, static: pages, withPasswords = false, bom = false, board: boards } = flags
       const config = await cli.config()
       assertOne(flags)
       if (config.get('server') !== undefined) {
@@ -58,23 +68,40 @@ export function register(command: Command, cli: Cli): void {
         return
       }
       const { exportLines } = await import('../backup/export.js')
-      const body = { type: 'application/jsonl', pieces: exportLines(config, { passwords: withPasswords }) }
-      const { print: pass, save } = await import('./lib/output/save.js')
-      if (out === undefined || out === '-') return pass(cli.terminal, body)
-      await save(cli.terminal, out, body)
-      tell(cli.terminal, `Wrote the site to ${out}.`)
+      const pieces = exportLines(config, { passwords: withPasswords, boards })
+      await writeLines(cli, flags, { type: 'application/jsonl', pieces })
     })
 }
 
+/** Writes lines to stdout or a file, and says what they are. */
+async function writeLines({ terminal }: Cli, { out, board: boards }: Flags, body: LongBody): Promise<void> {
+  const [{ print: pass, save }, { headed }] = await Promise.all([
+    import('./lib/output/save.js'),
+    import('./exportbody.js'),
+  ])
+  const { body: lines, header } = headed(body)
+  const isFile = out !== undefined && out !== '-'
+  await (isFile ? save(terminal, out, lines) : pass(terminal, lines))
+  const { boards: written, leftOut } = header()
+  if (isFile) tell(terminal, boards ? `Wrote ${counted(written?.length ?? 0, 'board')} to ${out}.` : `Wrote the site to ${out}.`) // prettier-ignore
+  if (boards && leftOut) tell(terminal, leftOutSentence(leftOut))
+}
+
+function leftOutSentence({ boards, posts, mergedPosts, people }: LeftOut): string {
+  const merged = mergedPosts === 0 ? '' : ` (${mergedPosts} of them merged into a post of another board)`
+  return `Left out ${counted(boards, 'board')}, ${counted(posts, 'post')}${merged} and ${counted(people, 'user')}, and events, notifications, views and invitations.`
+}
+
 /** Throws USAGE for flags that say two things at once. */
-function assertOne({ csv, static: pages, out, withPasswords = false }: Flags): void {
+function assertOne({ csv, static: pages, out, board, withPasswords = false }: Flags): void {
   const [chosen, other] = [
     ...(csv === undefined ? [] : ['--csv']),
     ...(pages === undefined ? [] : ['--static']),
     ...(out === undefined ? [] : ['--out']),
+    ...(board === undefined ? [] : ['--board']),
     ...(withPasswords ? ['--with-passwords'] : []),
   ]
-  if (chosen === undefined || other === undefined || chosen === '--out') return
+  if (chosen === undefined || other === undefined || chosen === '--out' || chosen === '--board') return
   throw new AppError('USAGE', `${chosen} and ${other} contradict each other. Give only one.`)
 }
 
@@ -137,17 +164,13 @@ async function reportPages({ terminal }: Cli, flags: Flags, copied: Copied): Pro
 /** Takes the site out of a server. */
 async function exportFromServer(cli: Cli, flags: Flags): Promise<void> {
   const { terminal } = cli
-  const { csv, static: pages, out, bom = false } = flags
+  const { csv, static: pages, board, bom = false } = flags
   const call = await cli.connect()
   const { site } = await import('../service/exports.js')
   const folder = csv ?? pages
   if (folder === undefined) {
     const { wholeLines } = await import('./exportbody.js')
-    const body = wholeLines(await call(site, { format: 'lines' }))
-    const { print: pass, save } = await import('./lib/output/save.js')
-    if (out === undefined || out === '-') return pass(terminal, body)
-    await save(terminal, out, body)
-    return tell(terminal, `Wrote the site to ${out}.`)
+    return writeLines(cli, flags, wholeLines(await call(site, { format: 'lines', ...(board && { board }) })))
   }
   const { saveArchive } = await import('./exportarchive.js')
   const body = () => call(site, { format: csv === undefined ? 'pages' : 'csv', bom })

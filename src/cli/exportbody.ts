@@ -43,3 +43,38 @@ async function* checked(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
 
 const wrong = (why: string): AppError =>
   new AppError('SERVER_UNREACHABLE', `What the server sent is no whole export: ${why}.`)
+
+/** How much an export of some boards leaves out. */
+export interface LeftOut {
+  boards: number
+  posts: number
+  mergedPosts: number
+  people: number
+}
+
+interface Header {
+  boards?: string[]
+  leftOut?: LeftOut
+}
+
+/** Characters of the first line that are kept: it has the urls of the boards. */
+const MOST_OF_HEADER = 100_000
+
+/** The same body, and the first line of it once that was taken: empty where it is none of ours. */
+export function headed(body: LongBody): { body: LongBody; header(this: void): Header } {
+  let start = ''
+  async function* pieces(): AsyncGenerator<Piece> {
+    for await (const piece of body.pieces) {
+      if (!start.includes('\n') && start.length < MOST_OF_HEADER) start += piece.text
+      yield piece
+    }
+  }
+  const header = (): Header => {
+    try {
+      return JSON.parse(start.split('\n', 1)[0] ?? '') as Header // what our servers write
+    } catch {
+      return {}
+    }
+  }
+  return { body: { ...body, pieces: pieces() }, header }
+}

@@ -7,6 +7,13 @@ export interface TableShape {
   columns: readonly string[]
 }
 
+/** Rows of a table, in SQL that both engines read. */
+export interface Part {
+  where: string
+  /** What columns have in place of their values, by the name of the column. */
+  values?: Readonly<Record<string, string>>
+}
+
 /** All data of a site as they were at one moment, however long they are read. Others write meanwhile. */
 export interface Snapshot {
   engine: 'sqlite' | 'postgres'
@@ -17,8 +24,8 @@ export interface Snapshot {
   tables: readonly TableShape[]
   /** The last id that each table with a counting key has given. */
   sequences: Readonly<Record<string, number>>
-  /** The rows of a table in the same order on both engines, some at a time. */
-  rows(table: TableShape): AsyncIterable<Value[][]>
+  /** The rows of a table, or of a part of it, in the same order on both engines, some at a time. */
+  rows(table: TableShape, part?: Part): AsyncIterable<Value[][]>
   /** The rows of a query of ours that both engines read, some at a time. */
   query(sql: string): AsyncIterable<Value[][]>
   close(): Promise<void>
@@ -129,5 +136,18 @@ export const SITE_SQL = `select min(id) as id from roles where "isSystem" = 1`
 const ORDER: Readonly<Record<string, readonly string[]>> = { votes: ['postId', 'createdAt', 'voteId'] }
 
 /** The columns by which the rows of a table are read. Without a key all of them decide. */
-export const orderOf = ({ name, columns }: TableShape, key: readonly string[]): readonly string[] =>
+const orderOf = ({ name, columns }: TableShape, key: readonly string[]): readonly string[] =>
   ORDER[name] ?? (key.length > 0 ? key : columns)
+
+/** Reads the rows of a table in their order. `key` is its primary key. */
+export function selectOf(
+  table: TableShape,
+  key: readonly string[],
+  { where, values = {} }: Partial<Part> = {},
+): string {
+  const columns = table.columns.map((name) =>
+    Object.hasOwn(values, name) ? `${values[name]} as "${name}"` : `"${name}"`,
+  )
+  const order = orderOf(table, key).map((name) => `"${name}"`)
+  return `select ${columns.join(', ')} from "${table.name}"${where === undefined ? '' : ` where ${where}`} order by ${order.join(', ')}`
+}

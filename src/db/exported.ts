@@ -21,7 +21,7 @@ type LeftOut = 'secret' | 'derived' | 'installation'
  * What an export has of each table that a backup carries, or why it has nothing of it. The tables are in the order of
  * the export: rows come after those that they refer to, except in their own table.
  */
-const EXPORTED: { [Table in (typeof CARRIED)[number]]: Exported<keyof Tables[Table] & string> | LeftOut } = {
+const EXPORTED = {
   settings: { type: 'settings', without: ['secretFingerprint'] },
   legal_pages: { type: 'legal_page' },
   counters: { type: 'counter', only: ['name', 'post_numbers'] }, // the numbers of deleted posts are not used again
@@ -77,10 +77,16 @@ const EXPORTED: { [Table in (typeof CARRIED)[number]]: Exported<keyof Tables[Tab
   session_uses: 'secret',
   sessions: 'secret',
   totp: 'secret',
-}
+} as const satisfies { [Table in (typeof CARRIED)[number]]: Exported<keyof Tables[Table] & string> | LeftOut }
+
+/** The name of a table of which an export has rows. */
+export type ExportedName = {
+  [Table in keyof typeof EXPORTED]: (typeof EXPORTED)[Table] extends LeftOut ? never : Table
+}[keyof typeof EXPORTED]
 
 /** A table of the export, with the columns that are exported. */
 export interface ExportedTable extends TableShape {
+  name: ExportedName
   type: string
   /** Whether a row, as its values in the order of the columns, is exported. */
   includes(this: void, row: readonly Value[]): boolean
@@ -98,6 +104,6 @@ export function exportedTables(
     const hidden = new Set([...without, ...derived, ...(passwords ? [] : (each.passwords ?? []))])
     const columns = (shapes.get(name) ?? []).filter((column) => !hidden.has(column))
     const at = only === undefined ? -1 : columns.indexOf(only[0])
-    return [{ name, columns, type, includes: (row) => only === undefined || row[at] === only[1] }]
+    return [{ name: name as ExportedName, columns, type, includes: (row) => only === undefined || row[at] === only[1] }]
   })
 }

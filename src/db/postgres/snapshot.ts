@@ -3,8 +3,9 @@ import {
   BATCH,
   CARRIED_NAMES,
   COUNTING,
-  orderOf,
+  selectOf,
   SITE_SQL,
+  type Part,
   type Snapshot,
   type TableShape,
   type Value,
@@ -84,11 +85,9 @@ async function snapshotOf(client: pg.Client): Promise<Snapshot> {
         .toSorted(),
     })),
     sequences,
-    async *rows(table: TableShape) {
+    async *rows(table: TableShape, part?: Part) {
       const key = keys.find((each) => each.table === table.name)?.columns ?? []
-      yield* query(
-        `select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)} order by ${orderOf(table, key).map(quoted).join(', ')}`,
-      )
+      yield* query(selectOf(table, key, part))
     },
     query,
     close: () => client.end(),

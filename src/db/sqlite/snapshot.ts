@@ -4,16 +4,15 @@ import {
   BATCH,
   CARRIED_NAMES,
   COUNTING,
-  orderOf,
+  selectOf,
   SITE_SQL,
+  type Part,
   type Snapshot,
   type TableShape,
   type Value,
 } from '../carried.js'
 import { openSqlite } from './binding.js'
 import { explained } from './errors.js'
-
-const quoted = (name: string): string => `"${name}"`
 
 /**
  * One read transaction of a connection of its own. Writers go on: what they write stays in the WAL until it ends. Unlike
@@ -75,13 +74,12 @@ function snapshotOf(database: BetterSqlite.Database, file: string): Snapshot {
         sequences.find((each) => each.name === name)?.seq ?? 0,
       ]),
     ),
-    async *rows(table: TableShape) {
+    async *rows(table: TableShape, part?: Part) {
       const key = columnsOf(table.name)
         .filter(({ pk }) => pk > 0)
         .toSorted((one, other) => one.pk - other.pk)
         .map(({ name }) => name)
-      const sql = `select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)} order by ${orderOf(table, key).map(quoted).join(', ')}`
-      yield* query(sql)
+      yield* query(selectOf(table, key, part))
     },
     query,
     close: async () => void database.close(),

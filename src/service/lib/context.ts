@@ -67,8 +67,8 @@ interface BackupFolder {
 
 /** What takes the whole site out. */
 interface SiteExports {
-  /** Lines of JSON, without passwords. */
-  lines(this: void): AsyncIterable<Piece>
+  /** Lines of JSON, without passwords: of the whole site, or of these boards. */
+  lines(this: void, options: { boards: readonly string[] | undefined }): AsyncIterable<Piece>
   /** Tables for spreadsheets. */
   sheets(this: void, options: { bom: boolean }): AsyncIterable<FilePiece>
   /** The pages that visitors see at this time. */

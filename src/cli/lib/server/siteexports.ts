@@ -4,9 +4,9 @@ import type { Context } from '../../../service/lib/context.js'
 
 /** What a server takes its site out with, at the request of the owner. */
 export const siteExports = (app: App, config: Config): NonNullable<Context['exports']> => ({
-  async *lines() {
+  async *lines({ boards }) {
     const { exportLines } = await import('../../../backup/export.js')
-    yield* exportLines(config, { passwords: false })
+    yield* exportLines(config, { passwords: false, boards })
   },
   async *sheets(options) {
     const { exportSheets } = await import('../../../backup/exportcsv.js')
