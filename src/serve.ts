@@ -69,6 +69,8 @@ interface Listening {
   schedule?: Schedule | undefined
   /** What takes the site out over HTTP. */
   exports?: App['base']['exports']
+  /** What puts a site in over HTTP. */
+  imports?: App['base']['imports']
   /** How many mails leave; null for no bound. */
   mailRate?: Rate | null
   /** The folder of backups, and what is done with them when the owner asks. */
@@ -99,6 +101,7 @@ export async function startDaemon(
     schedule,
     backupWork,
     exports,
+    imports,
     mailRate = null,
     version,
     worker = 0,
@@ -108,7 +111,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
   const limits = new Limits(rates)
-  const site = { ...app.base, backups: backupWork, exports, ping: app.ping, cache: app.cache, limits }
+  const site = { ...app.base, backups: backupWork, exports, imports, ping: app.ping, cache: app.cache, limits }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
   const server = await buildServer(operations, site, log, {

@@ -36,18 +36,12 @@ interface Options {
  */
 export async function importSite(config: Config, file: string, options: Options): Promise<ImportedSite> {
   const { shown, dryRun, onProgress } = options
-  const checked = newSummary()
-  let lines = 0
-  for await (const { table } of exportRows(file, shown, checked))
-    if ((lines += 1) % 500 === 0) onProgress('check', table.name, lines, undefined)
-  const done = {
-    passwords: checked.passwords,
-    types: [...checked.types].map(([type, count]) => ({ type, lines: count })),
-  }
+  const { lines, ...checked } = await checkedExport(file, options)
+  const done = { passwords: checked.passwords, types: typesOf(checked) }
   const there = await contentHere(config)
   if (there !== undefined && (await isSame(config, file, shown, checked))) return { same: true, kept: null, ...done }
   if (there)
-    throw new AppError('USAGE', `The site is not empty, and differs from ${shown}: it has ${there}. Import into an empty site: choose another database.url or --data-dir. Nothing was changed.`) // prettier-ignore
+    throw new AppError('USAGE', `${notEmpty(there, shown)} Import into an empty site: choose another database.url or --data-dir. Nothing was changed.`) // prettier-ignore
   if (dryRun) return { same: false, kept: null, ...done }
   const summary = newSummary()
   let rows = 0
@@ -66,16 +60,37 @@ export async function importSite(config: Config, file: string, options: Options)
   }
   const kept = await replaceContents(config, contents, { ...options, name: 'before-import' }).catch(
     (error: unknown) => {
-      throw error instanceof AppError && error.code === 'BACKUP_DAMAGED' ? contradicting(shown, error) : error
+      throw contradicting(shown, error)
     },
   )
   return { same: false, kept, ...done }
 }
 
-const newSummary = (): Summary => ({ passwords: false, types: new Map(), sequences: {} })
+/** Reads an export to its end. Throws USAGE if it is none. */
+export async function checkedExport(
+  file: string,
+  { shown, onProgress }: Pick<Options, 'shown' | 'onProgress'>,
+): Promise<Summary & { lines: number }> {
+  const summary = newSummary()
+  let lines = 0
+  for await (const { table } of exportRows(file, shown, summary))
+    if ((lines += 1) % 500 === 0) onProgress('check', table.name, lines, undefined)
+  return { ...summary, lines }
+}
 
-const contradicting = (shown: string, cause: AppError): AppError =>
-  new AppError('USAGE', `The lines of ${shown} contradict each other: some appear twice, or refer to missing ones. Nothing was changed.`, { cause }) // prettier-ignore
+export const typesOf = ({ types }: Summary): ImportedSite['types'] =>
+  [...types].map(([type, lines]) => ({ type, lines }))
+
+export const notEmpty = (there: string, shown: string): string =>
+  `The site is not empty, and differs from ${shown}: it has ${there}.`
+
+export const newSummary = (): Summary => ({ passwords: false, types: new Map(), sequences: {} })
+
+/** What ends an import, in words about the file. */
+export const contradicting = (shown: string, cause: unknown): unknown =>
+  !(cause instanceof AppError) || cause.code !== 'BACKUP_DAMAGED'
+    ? cause
+    : new AppError('USAGE', `The lines of ${shown} contradict each other: some appear twice, or refer to missing ones. Nothing was changed.`, { cause }) // prettier-ignore
 
 /** Describes the content of the site: empty if it has only an owner, undefined if there is no site. */
 async function contentHere(config: Config): Promise<string | undefined> {
@@ -97,7 +112,7 @@ async function contentHere(config: Config): Promise<string | undefined> {
 }
 
 /** Whether an export of the site would equal the file. */
-async function isSame(config: Config, file: string, shown: string, { passwords }: Summary): Promise<boolean> {
+export async function isSame(config: Config, file: string, shown: string, { passwords }: Summary): Promise<boolean> {
   const given = exportRows(file, shown, newSummary())
   try {
     for await (const { text, rows } of exportLines(config, { passwords }))

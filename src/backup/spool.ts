@@ -22,7 +22,8 @@ interface Piece {
 const CHUNK = 64 * 1024
 
 /** Bytes that stay free, as a site on SQLite writes to the same disk, and after how many written they are looked at. */
-const [RESERVE, CHECKED] = [32 * 1024 * 1024, 4 * 1024 * 1024]
+const RESERVE = 32 * 1024 * 1024
+export const CHECKED = 4 * 1024 * 1024
 
 /**
  * What `pieces` give, by way of a temporary file: they are read as fast as the disk takes them, whoever takes what is
@@ -94,7 +95,8 @@ function openUnnamed(folders: readonly string[]): { fd: number; folder: string }
   throw notWritten(folders.at(-1) ?? '', cause)
 }
 
-async function assertRoom(folder: string): Promise<void> {
+/** Throws STORAGE_FULL where little room is left, as a site on SQLite writes to the same disk. */
+export async function assertRoom(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize < RESERVE)
     throw new AppError('STORAGE_FULL', `Cannot write a temporary file in ${folder}: less than 32 MB would stay free.`)
@@ -109,7 +111,7 @@ async function writeAll(fd: number, bytes: Uint8Array, from: number, folder: str
   }
 }
 
-function notWritten(folder: string, cause: unknown): AppError {
+export function notWritten(folder: string, cause: unknown): AppError {
   const { code } = cause as NodeJS.ErrnoException
   const isFull = code === 'ENOSPC' || code === 'EDQUOT'
   return new AppError(isFull ? 'STORAGE_FULL' : 'SERVER_ERROR', `Cannot write a temporary file in ${folder}: ${whyNotWritten(cause)}.`, { cause }) // prettier-ignore

@@ -17,6 +17,7 @@ import { setFixes } from './lib/errors/fixes.js'
 import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { siteExports } from './lib/server/siteexports.js'
+import { siteImports } from './lib/server/siteimports.js'
 import { untilStopped } from './lib/server/shutdown.js'
 import { say, tell, write } from './lib/terminal/terminal.js'
 import { columns } from './postcolumns.js'
@@ -60,7 +61,13 @@ export function register(command: Command, cli: Cli): void {
         await held.release()
         opened.daemon = await startDaemon(
           app,
-          { at: listenAddress(config), rates: ratesOf(config), version, exports: siteExports(app, config) },
+          {
+            at: listenAddress(config),
+            rates: ratesOf(config),
+            version,
+            exports: siteExports(app, config),
+            imports: siteImports(app, config),
+          },
           { level: 'warn', stream: cli.terminal.stderr },
         )
         await show(cli, flags, { app, url, file })

@@ -91,7 +91,7 @@ export function register(command: Command, cli: Cli): void {
         `${WORDS.join(', ')}.`,
       'What was imported before is not imported again, so a second import brings only what is new, and one that was interrupted goes on. Nobody is told of what is imported.',
       'People are matched by e-mail address. They sign in by a link that the site mails to them. People from LogChimp and Astuto can also use the password they had there. Votes without a known voter become a number on the post.',
-      '"import feedbackctl" reads a file of "feedbackctl export", or stdin with -, into an empty site on this machine. It refuses a site that has content. Stop the server first.',
+      '"import feedbackctl" reads a file of "feedbackctl export", or stdin with -, into an empty site. It refuses a site that has content. On the machine of the site, stop the server first; with --server, a server that runs imports it for its owner, who is signed out by that.',
       'The last lines say what was found and what became of it. "matched" was here already by its name or address, "existing" came with an earlier import.',
     ],
   })

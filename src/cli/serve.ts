@@ -135,13 +135,19 @@ async function runServer(
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
-  const [{ listenAddress, ratesOf }, { keepProgramFiles, startDaemon }, { siteExports }, { hearPrimary }] =
-    await Promise.all([
-      import('../config.js'),
-      import('../serve.js'),
-      import('./lib/server/siteexports.js'),
-      import('../process/workers.js'),
-    ])
+  const [
+    { listenAddress, ratesOf },
+    { keepProgramFiles, startDaemon },
+    { siteExports },
+    { siteImports },
+    { hearPrimary },
+  ] = await Promise.all([
+    import('../config.js'),
+    import('../serve.js'),
+    import('./lib/server/siteexports.js'),
+    import('./lib/server/siteimports.js'),
+    import('../process/workers.js'),
+  ])
   const listening = {
     at: listenAddress(config),
     socketMode: Number.parseInt(config.get('socket.mode') ?? '600', 8),
@@ -170,7 +176,11 @@ async function runServer(
       () => manager.waits(WAITS),
     )
     const daemon = await onceThere(logger, () =>
-      startDaemon(app, { ...listening, listener, exports: siteExports(app, config) }, log),
+      startDaemon(
+        app,
+        { ...listening, listener, exports: siteExports(app, config), imports: siteImports(app, config) },
+        log,
+      ),
     )
     running.ping = app.ping
     running.log = daemon.log

@@ -6,7 +6,8 @@ import { isPostgres, isRefusedValue } from './dialect.js'
 import { migrationsWithTriggers } from './migrate.js'
 import { indexMerged, indexPosts } from './search.js'
 import { indexAllComments } from './searchindex.js'
-import { inconsistent, isOurs, strip } from './strip.js'
+import { forgetRowChanges } from './rowchanges.js'
+import { inconsistent, isOurs, strip, stripOpen } from './strip.js'
 import type { Db } from './tables.js'
 
 /** Rows of a backup as they come, table after table. */
@@ -56,14 +57,7 @@ export async function load(
   await apply(names.filter((name) => name <= schema))
   const putBack = await strip(db)
   for (const table of CARRIED_NAMES) if (await exists(db, table)) await sql`delete from ${sql.table(table)}`.execute(db)
-  let shape: Columns | undefined
-  for await (const { table, rows: some } of rows) {
-    if (shape?.table !== table.name) shape = await columnsOf(db, table.name)
-    assertFits(table, some, shape)
-    await transaction(db, (inside) => insert(inside, table, some)).catch((error: unknown) => {
-      throw isRefusedValue(error) ? inconsistent(error) : error
-    })
-  }
+  await fill(db, rows)
   await setSequences(db, sequences())
   await putBack(indexed)
   await derived?.(db)
@@ -74,9 +68,46 @@ export async function load(
   for (const log of ['row_changes', 'change_log'])
     if (await exists(db, log)) await sql`delete from ${sql.table(log)}`.execute(db)
   if (isPostgres(db)) return
+  await assertReferences(db)
+  await sql`pragma synchronous = full`.execute(db)
+}
+
+/** What of a site is made anew of its rows. */
+const INDEXES_OF_WORDS = ['post_search', 'comment_search', 'indexed_comments', 'search_backfill', 'search_refill']
+
+/**
+ * Puts rows in place of all that a site has, in the transaction that is open, in which nobody else can write. Others see
+ * the former rows until it is committed, and then take everything as changed.
+ */
+export async function replaceRows(
+  db: Db,
+  { rows, sequences, indexed = () => {}, derived }: Omit<Contents, 'schema' | 'update' | 'loaded'>,
+): Promise<void> {
+  const putBack = await stripOpen(db)
+  for (const table of [...CARRIED, ...INDEXES_OF_WORDS]) await sql`delete from ${sql.table(table)}`.execute(db)
+  await fill(db, rows)
+  await setSequences(db, sequences())
+  await putBack(indexed)
+  await derived?.(db)
+  await indexAll(db, indexed)
+  if (!isPostgres(db)) await assertReferences(db)
+  await forgetRowChanges(db)
+}
+
+async function fill(db: Db, rows: Contents['rows']): Promise<void> {
+  let shape: Columns | undefined
+  for await (const { table, rows: some } of rows) {
+    if (shape?.table !== table.name) shape = await columnsOf(db, table.name)
+    assertFits(table, some, shape)
+    await transaction(db, (inside) => insert(inside, table, some)).catch((error: unknown) => {
+      throw isRefusedValue(error) ? inconsistent(error) : error
+    })
+  }
+}
+
+async function assertReferences(db: Db): Promise<void> {
   const { rows: broken } = await sql`pragma foreign_key_check`.execute(db)
   if (broken.length > 0) throw inconsistent()
-  await sql`pragma synchronous = full`.execute(db)
 }
 
 /** As the migrator of Kysely makes them, which begins a transaction of its own. */

@@ -48,6 +48,26 @@ export async function deriveCounts(db: Db): Promise<void> {
     .execute(db)
 }
 
+/**
+ * Replaces the rows of a site that is open. Whoever owned it keeps the password if an owner of the new rows has the same
+ * address and none of their own, and the secret of the site stays the one that it knows. Returns the owner that it has then.
+ */
+export async function keepOwnerPassword(
+  db: Db,
+  replace: () => Promise<void>,
+): Promise<{ email: string; hasPassword: boolean } | null> {
+  const ownerOf = () => db.selectFrom('users').select(['userId', 'email', 'password']).where('isOwner', '=', 1).limit(1).executeTakeFirst() // prettier-ignore
+  const fingerprint = await db.selectFrom('settings').select('secretFingerprint').executeTakeFirst()
+  const before = await ownerOf()
+  await replace()
+  if (fingerprint) await db.updateTable('settings').set(fingerprint).execute()
+  const owner = await ownerOf()
+  const isSame = owner !== undefined && owner.email.toLowerCase() === before?.email.toLowerCase()
+  const password = owner?.password ?? (isSame ? (before?.password ?? null) : null)
+  if (owner && password !== owner.password) await db.updateTable('users').set({ password }).where('userId', '=', owner.userId).execute() // prettier-ignore
+  return owner ? { email: owner.email, hasPassword: password !== null } : null
+}
+
 /** Counts the content of a site by noun. All are zero on a new site. */
 export async function contentOf(db: Db): Promise<Record<string, number>> {
   const found: Record<string, number> = {}

@@ -46,11 +46,19 @@ export async function pruneRowChanges(db: Db): Promise<void> {
         db,
       )
     await sql`delete from row_changes where ${fromElsewhere}`.execute(db)
-    await sql`insert into row_changes (topic, ref) values (${PRUNED}, pg_current_snapshot()::text)`.execute(db)
-  } else {
-    if (last) await db.deleteFrom('row_changes').where('id', '<', last.id).execute()
-    await db.insertInto('row_changes').values({ topic: PRUNED, ref: '' }).execute()
-  }
+  } else if (last) await db.deleteFrom('row_changes').where('id', '<', last.id).execute()
+  await markPruning(db)
+}
+
+const markPruning = (db: Db) =>
+  isPostgres(db)
+    ? sql`insert into row_changes (topic, ref) values (${PRUNED}, pg_current_snapshot()::text)`.execute(db)
+    : db.insertInto('row_changes').values({ topic: PRUNED, ref: '' }).execute()
+
+/** Lets whoever reads the log take everything as changed, as after a pruning of what they have not read. */
+export async function forgetRowChanges(db: Db): Promise<void> {
+  await markPruning(db)
+  await markPruning(db)
 }
 
 const lastPruning = (db: Db) =>

@@ -24,14 +24,23 @@ type PutBack = (told: (table: string, done: number, all: number) => void) => Pro
  * that are no constraints. Returns what puts them back, and throws BACKUP_DAMAGED there where the rows do not fit them.
  * SQLite checks no foreign key meanwhile, nor does it wait for the disk until the end of `load`.
  */
-export const strip = (db: Db): Promise<PutBack> => (isPostgres(db) ? stripPostgres(db) : stripFile(db))
+export const strip = (db: Db): Promise<PutBack> => (isPostgres(db) ? stripPostgres(db) : stripFile(db, { isNew: true }))
+
+/**
+ * The same for a site that is open, inside a transaction. SQLite looks at foreign keys when it commits, and waits for the
+ * disk as for any write.
+ */
+export const stripOpen = (db: Db): Promise<PutBack> =>
+  isPostgres(db) ? stripPostgres(db) : stripFile(db, { isNew: false })
 
 /** KiB of pages that a file which is loaded keeps in memory: some unique columns are in no order. */
 const CACHE = 12_000
 
-async function stripFile(db: Db): Promise<PutBack> {
-  for (const each of ['foreign_keys = off', 'synchronous = off', 'temp_store = file', `cache_size = -${CACHE}`])
-    await sql.raw(`pragma ${each}`).execute(db)
+async function stripFile(db: Db, { isNew }: { isNew: boolean }): Promise<PutBack> {
+  const pragmas = isNew
+    ? ['foreign_keys = off', 'synchronous = off', 'temp_store = file', `cache_size = -${CACHE}`]
+    : ['defer_foreign_keys = on']
+  for (const each of pragmas) await sql.raw(`pragma ${each}`).execute(db)
   // The index of a constraint has no SQL of its own
   const { rows } = await sql<{ type: 'trigger' | 'index'; name: string; table: string; sql: string }>`
     select type, name, tbl_name as "table", sql from sqlite_master where type in ('trigger', 'index') and sql is not null and ${isOurs('tbl_name')}
@@ -42,7 +51,7 @@ async function stripFile(db: Db): Promise<PutBack> {
       rows.map((each) => ({ table: each.table, run: () => sql.raw(each.sql).execute(db) })),
       told,
     )
-    await sql`pragma foreign_keys = on`.execute(db)
+    if (isNew) await sql`pragma foreign_keys = on`.execute(db)
   }
 }
 

@@ -44,6 +44,7 @@ import * as search from './search.js'
 import * as sessions from './sessions.js'
 import * as settings from './settings.js'
 import * as site from './site.js'
+import * as siteimports from './siteimports.js'
 import * as tags from './tags.js'
 import { told } from './told.js'
 import { toldPeople } from './toldpeople.js'
@@ -140,6 +141,7 @@ export const operations = [
   postupload.uploadAll,
   imports.create,
   imports.findPath,
+  siteimports.site,
   posts.update,
   postmoves.move,
   posttags.tag,

@@ -151,6 +151,7 @@ export const table: Record<string, Row> = {
     input: () => ({ source: 'canny' }),
     rows: () => `${JSON.stringify({ type: 'post', sourceId: newId(), title: 'New' })}\n`,
   },
+  'imports.site': { needs: 'owner', rows: () => '{}\n', silent: true },
   'imports.findPath': { needs: 'public', input: async (w) => ({ path: await w.formerPath() }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },
   'posts.move': { needs: 'post:update', input: async (w) => ({ ids: [await w.post()], boardId: w.openBoard }) },

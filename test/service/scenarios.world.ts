@@ -45,11 +45,19 @@ const BACKUP = { file: 'site.backup', bytes: 100, createdAt: '2026-03-01T00:00:0
 async function* oneFile() {
   yield await Promise.resolve({ file: 'x.csv', text: 'x', rows: 1 })
 }
+async function* done() {
+  yield await Promise.resolve({ done: { same: true, passwords: false, owner: null, types: [] } })
+}
+const IMPORTS = { lines: done }
 const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile, spooled: <T>(pieces: T) => pieces }
 
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
 export async function makeWorld(engine: Engine) {
-  const site = await makeSite(engine, { backups: { every: null, list: async () => [BACKUP] }, exports: EXPORTS })
+  const site = await makeSite(engine, {
+    backups: { every: null, list: async () => [BACKUP] },
+    exports: EXPORTS,
+    imports: IMPORTS,
+  })
   const { call } = site
   const ownerToken = await site.owner()
   const authorEmail = 'author@example.org'

@@ -108,6 +108,7 @@ interface SiteOptions extends ServerOptions {
   browserSessions?: Context['browserSessions']
   backups?: Context['backups']
   exports?: Context['exports']
+  imports?: Context['imports']
 }
 
 const RATES = ratesOf({ get: (key) => settings[key].default })
@@ -130,6 +131,7 @@ export async function makeSite(
     browserSessions,
     backups,
     exports,
+    imports,
     ...options
   }: SiteOptions = {},
 ): Promise<TestSite> {
@@ -156,6 +158,7 @@ export async function makeSite(
     ...(browserSessions !== undefined && { browserSessions }),
     ...(backups !== undefined && { backups }),
     ...(exports !== undefined && { exports }),
+    ...(imports !== undefined && { imports }),
     limits: new Limits(rates),
   }
   const logs: string[] = []

@@ -11,7 +11,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   keys: 'API keys for programs',
   invitations: 'Invitations to the site',
   posts: 'Feedback, and where it moved',
-  imports: 'Imports from other products',
+  imports: 'Imports from other products, and of a whole site',
   exports: 'The site, to take out',
   search: 'Search in posts and comments',
   moderation: 'Reports, and the queue of the moderators',

@@ -77,6 +77,28 @@ interface SiteExports {
   spooled(this: void, pieces: AsyncIterable<Piece>): AsyncIterable<Piece>
 }
 
+/** How far the import of a site is, or what it has done. */
+type ImportTold =
+  | { step: string; table: string; rows: number; all: number | undefined }
+  | {
+      done: {
+        same: boolean
+        passwords: boolean
+        owner: { email: string; hasPassword: boolean } | null
+        types: { type: string; lines: number }[]
+      }
+    }
+
+/** What puts a whole site in. */
+interface SiteImports {
+  /** An export of lines into the empty site here. All of it or nothing; what stops taking what it tells ends it. */
+  lines(
+    this: void,
+    bytes: Body['bytes'],
+    options: { dryRun: boolean; sendsMail: boolean; mayGoOn(this: void): Promise<void> },
+  ): AsyncIterable<ImportTold>
+}
+
 /** What an operation has besides its input. */
 export interface Context {
   /** The event that the change takes back, which its own events say. */
@@ -109,6 +131,7 @@ export interface Context {
   backups?: BackupFolder | undefined
   /** Absent where no server runs. */
   exports?: SiteExports | undefined
+  imports?: SiteImports | undefined
   /** Where the request comes from: `http`, or `cli:` and the login name. */
   origin: string
   /** Absent at the command line. */

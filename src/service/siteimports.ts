@@ -1,0 +1,41 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { assertStill, type LongBody, type Piece } from './lib/download.js'
+import { fields } from './lib/schemas.js'
+import { upload } from './lib/upload.js'
+import { NDJSON } from './lib/uploadrows.js'
+
+/** The type of what "feedbackctl export" writes. */
+export const LINES = 'application/jsonl'
+const MAX_BYTES = 400_000_000_000
+
+export const site = upload({
+  id: 'imports.site',
+  summary: 'Import an export of a site into the empty site here, all of it or nothing',
+  http: 'POST /import/site 200',
+  access: 'owner',
+  errors: ['NOT_FOUND', 'STORAGE_FULL'],
+  accepts: [LINES, NDJSON],
+  maxBytes: MAX_BYTES,
+  types: [NDJSON],
+  input: fields({}),
+  output: Type.String(),
+  async run(ctx, _input, { bytes }): Promise<LongBody> {
+    const { imports, dryRun, mail } = ctx
+    if (!imports) throw new AppError('NOT_FOUND', 'Only a server imports a site over HTTP. Use "feedbackctl import".')
+    const mayGoOn = () => assertStill({ access: 'owner' }, ctx, 'upload')
+    async function* pieces(): AsyncGenerator<Piece> {
+      for await (const told of imports?.lines(bytes, { dryRun, sendsMail: mail !== null, mayGoOn }) ?? [])
+        yield 'done' in told
+          ? { text: lineOf({ result: 'complete', ...told.done, dry_run: dryRun }), rows: 1 }
+          : { text: lineOf({ result: 'working', ...told }), rows: 0 }
+    }
+    return { type: NDJSON, pieces: pieces(), end: (error) => ({ text: lineOf({ result: 'incomplete', error: said(error).body }), rows: 0 }) } // prettier-ignore
+  },
+})
+
+/** A file that is wrong is a request that is. */
+const said = (error: AppError): AppError =>
+  error.code === 'USAGE' ? new AppError('BAD_REQUEST', error.message) : error
+
+const lineOf = (line: object): string => `${JSON.stringify(line)}\n`

@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import path from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
+import { miscounts } from '../../src/db/recount.js'
+import { filled } from '../support/backups.js'
+import { makeMachine, type Machine } from '../support/cli.js'
+import { engines } from '../support/site.js'
+
+const PASSWORD = 'correct horse battery'
+
+async function exported(machine: Machine): Promise<string> {
+  const { code, stdout, stderr } = await machine.run('export')
+  expect([code, stderr]).toEqual([0, ''])
+  return stdout
+}
+
+const leftIn = (machine: Machine) =>
+  readdirSync(path.join(machine.folder, 'data/feedbackctl')).filter((name) => name.startsWith('feedbackctl-import-'))
+
+async function served(machine: Machine): Promise<string> {
+  const [, url = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
+  return url
+}
+
+const titlesAt = async (url: string): Promise<string[]> => {
+  const answer = await fetch(`${url}/api/v1/posts/get`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' }) // prettier-ignore
+  return ((await answer.json()) as { posts: { title: string }[] }).posts.map(({ title }) => title)
+}
+
+describe.each(engines)('import --server on %s', (engine) => {
+  it('makes an empty site the same as the export while two servers run, or changes nothing', async () => {
+    const text = await exported(await filled(engine === 'sqlite' ? 'postgres' : 'sqlite'))
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const file = (name: string, content: string) => writeFileSync(path.join(machine.folder, name), content)
+    file('site.jsonl', text)
+    const [url, other] = [await served(machine), await served(machine)]
+    const at = `--server ${url}`
+    const login = (email: string) => machine.run(`login ${at} --email ${email} --password-stdin`, { stdin: PASSWORD })
+    expect((await machine.run(`import site.jsonl --yes ${at}`)).code).toBe(4)
+    expect((await login('ada@example.org')).code).toBe(0)
+    const before = await exported(machine)
+
+    // What is refused changes nothing
+    const lines = text.split('\n').slice(0, -1)
+    const post = lines.findIndex((line) => line.startsWith('{"type":"post"'))
+    for (const [content, said] of [
+      ['x\n', 'Line 1 of the export is not a JSON object'],
+      [lines.slice(0, -1).join('\n'), 'its last line is missing'],
+      [lines.map((line, n) => (n === post ? line.replace(/"boardId":"[^"]*"/, '"boardId":"none"') : line)).join('\n'), 'contradict each other'], // prettier-ignore
+    ] as const) {
+      file('bad.jsonl', content)
+      const { code, stderr } = await machine.run(`import feedbackctl bad.jsonl --yes ${at}`)
+      expect([said, code, stderr]).toEqual([said, 2, expect.stringContaining(said)])
+    }
+    await cut(url, await tokenOf(url), text.slice(0, text.length / 2))
+    await expect.poll(() => leftIn(machine)).toEqual([])
+    const dry = await machine.run(`import feedbackctl site.jsonl --dry-run ${at}`)
+    expect([dry.code, dry.stdout, dry.stderr]).toEqual([0, expect.stringMatching(/^post\t2$/m), expect.stringContaining('Nothing was changed')]) // prettier-ignore
+    const mine = (all: string) => all.split('\n').filter((line) => !/^\{"type":"(event|event_seal|user_use|end)"/.test(line)) // prettier-ignore
+    expect(mine(await exported(machine))).toEqual(mine(before))
+
+    expect([await titlesAt(url), await titlesAt(other)]).toEqual([[], []]) // both have it in their caches now
+    const done = await machine.run(`import feedbackctl site.jsonl --yes ${at}`)
+    expect([done.code, done.stderr]).toEqual([0, expect.stringContaining('Imported site.jsonl.\nYou are signed out. The owner is ada@example.org.')]) // prettier-ignore
+    const seals = (all: string) => all.split('\n').filter((line) => !/^\{"type":"(event_seal|end)"/.test(line))
+    expect(seals(await exported(machine))).toEqual(seals(text))
+    expect([await titlesAt(url), await titlesAt(other)]).toEqual([['Dark mode'], ['Dark mode']])
+    const db = await connect(machine.databaseUrl)
+    expect(await miscounts(db)).toEqual([])
+    await db.destroy()
+
+    // The servers go on with it
+    expect((await machine.run(`posts list ${at}`)).stderr).toContain('no longer exists')
+    expect((await login('ada@example.org')).code).toBe(0)
+    const created = await machine.run(`posts create 'One more' --board ideas --json ${at}`)
+    expect([created.code, JSON.parse(created.stdout).post.number]).toEqual([0, 4])
+    expect((await machine.run(`posts list --query dark -o name --server ${other}`)).stdout).not.toBe('')
+    const again = await machine.run(`import feedbackctl site.jsonl --yes ${at}`)
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('The site is not empty')])
+    expect((await machine.run('audit verify')).code).toBe(0)
+    expect(leftIn(machine)).toEqual([])
+  })
+
+  it('takes files of other products, with the same balance, for the owner alone', async () => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    writeFileSync(path.join(machine.folder, 'ideas.csv'), 'id,title,board,votes\n1,Dark mode,Ideas,7\n2,,Ideas,1\n')
+    const url = await served(machine)
+    const at = `--server ${url}`
+    expect((await machine.run(`import csv ideas.csv --dry-run ${at}`)).code).toBe(4)
+    await machine.run(`login ${at} --email ada@example.org --password-stdin`, { stdin: PASSWORD })
+    const dry = await machine.run(`import csv ideas.csv --dry-run --json ${at}`)
+    expect([dry.code, await titlesAt(url)]).toEqual([7, []])
+    const done = await machine.run(`import csv ideas.csv --yes --json --rejects rejects.jsonl ${at}`)
+    expect([done.code, JSON.parse(done.stdout).balance]).toEqual([7, JSON.parse(dry.stdout).balance])
+    expect(await titlesAt(url)).toEqual(['Dark mode'])
+    expect(readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')).toMatch(/^\{"type":"post".*\}\n$/)
+  })
+})
+
+async function tokenOf(url: string): Promise<string> {
+  const answer = await fetch(`${url}/api/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email: 'ada@example.org', password: PASSWORD }) }) // prettier-ignore
+  const { user } = (await answer.json()) as { user: { authToken: string } }
+  return `Bearer ${user.authToken}`
+}
+
+/** Sends a part of a body, and cuts the connection when the server has begun to answer. */
+function cut(url: string, authorization: string, part: string): Promise<void> {
+  const sent = request(`${url}/api/v1/import/site`, { method: 'POST', headers: { authorization, 'content-type': 'application/jsonl' } }) // prettier-ignore
+  sent.on('error', () => {})
+  return new Promise((resolve) => {
+    sent.on('response', (response) => {
+      expect(response.statusCode).toBe(200)
+      sent.destroy()
+      resolve()
+    })
+    sent.write(part)
+  })
+}
