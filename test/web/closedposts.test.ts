@@ -132,6 +132,38 @@ describe.each(engines)('posts that take no more on %s', (engine) => {
     expect(await pageOf(`${path}/comments/${comment}/edit`, other.token)).not.toContain('For the eyes</textarea>')
   })
 
+  it('publish no reply to a note that is deleted meanwhile', async () => {
+    const { site, owner, path, pageOf, sent } = await world(engine)
+    const dashboard = `/dashboard${path}`
+    const note = (await site.http('POST /posts/1/comments', { token: owner, body: { body: 'A note', is_internal: true } })).body.activity.id // prettier-ignore
+    const form = new RegExp(`<form[^>]*>(?:(?!</form>).)*name="parent_id" value="${note}".*?</form>`, 's')
+    const fields = (text: string) => [...(form.exec(text)?.[0] ?? '').matchAll(/name="(parent_id|is_internal)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]) // prettier-ignore
+    for (const [page, to] of [[path, `${path}/comments`], [dashboard, `${dashboard}/comments`]] as const) // prettier-ignore
+      expect([to, fields(await pageOf(page, owner))]).toEqual([to, [['parent_id', note], ['is_internal', 'true']]]) // prettier-ignore
+    await site.http(`DELETE /posts/1/comments/${note}`, { token: owner })
+    // Refused for its length, it comes back as the note that it is
+    const body = new URLSearchParams({
+      parent_id: note,
+      is_internal: 'true',
+      body: `For the team ${'x'.repeat(20_000)}`,
+    })
+    for (const to of [`${path}/comments`, `${dashboard}/comments`]) {
+      const text = await sent(to, owner, String(body))
+      expect([to, fields(text)]).toEqual([
+        to,
+        [
+          ['parent_id', note],
+          ['is_internal', 'true'],
+        ],
+      ])
+      expect([to, form.exec(text)?.[0].includes('For the team')]).toEqual([to, true])
+    }
+    body.set('body', 'For the team')
+    await sent(`${dashboard}/comments`, owner, String(body))
+    expect(await pageOf(path, owner)).toContain('For the team')
+    expect(await pageOf(path)).not.toContain('For the team')
+  })
+
   it('show the vote of the reader, and let the team vote on a locked one', async () => {
     const { member, other, staff, path, pageOf, lock, set } = await world(engine)
     await lock('votes')

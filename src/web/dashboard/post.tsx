@@ -122,6 +122,7 @@ function Discussion({
   const [path, back] = [pathOf(view, slug, '/comments'), pathOf(view, slug)]
   const written = { view, path, slug, post }
   const apart = repliedTo(view, activity)
+  const noteTo = apart?.is_internal ? apart : undefined
   const field = (values.parent_id ? `body-${values.parent_id}` : values.is_internal === 'true' ? 'body-note' : 'body') // prettier-ignore
   return (
     <section aria-labelledby="comments">
@@ -145,14 +146,20 @@ function Discussion({
       {isMoved(view) ? null : <Summary view={view} fields={{ body: field }} />}
       <CommentForm
         {...written}
-        {...(apart && { to: apart })}
+        {...(apart?.is_internal === false && { to: apart })}
         kind="public"
         shortcut="r"
         autofocus={query.at === 'reply'}
         keep={query.at === 'reply' && item && item.reasons.length > 0 ? item.updated_at : undefined}
       />
-      {(takesComments(view, post) || isSent(view, undefined, 'note')) && view.can('comment:create_internal') ? (
-        <CommentForm {...written} kind="note" shortcut="n" autofocus={query.at === 'note'} />
+      {(takesComments(view, post) || isSent(view, noteTo?.id, 'note')) && view.can('comment:create_internal') ? (
+        <CommentForm
+          {...written}
+          {...(noteTo && { to: noteTo })}
+          kind="note"
+          shortcut="n"
+          autofocus={query.at === 'note'}
+        />
       ) : null}
     </section>
   )

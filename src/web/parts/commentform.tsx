@@ -48,8 +48,9 @@ export const isSent = ({ form: { values } }: View, parent: string | undefined, k
 
 /** The comment that a reply which comes back is for, where the page does not have it. */
 export function repliedTo({ form: { values } }: View, shown: readonly { id: string }[]): CommentFormProps['to'] {
-  const { body, parent_id: id } = values
-  return body === undefined || !id || shown.some((each) => each.id === id) ? undefined : { id, is_internal: false }
+  const { body, parent_id: id, is_internal: isInternal } = values
+  const isShown = body === undefined || !id || shown.some((each) => each.id === id)
+  return isShown ? undefined : { id, is_internal: isInternal === 'true' }
 }
 
 /** A new comment, or a reply. What was typed stays where the form comes back with an error. */
@@ -82,7 +83,8 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
       <ImageField view={mine} suffix={suffix} />
       <Preview view={view} text={previewOf(mine, 'body')[0]} />
       <NameField view={mine} id={`field-name${suffix}`} />
-      {kind === 'note' ? <Hidden name="is_internal" value="true" /> : null}
+      {/* The server would take a reply to a note that is deleted meanwhile for a comment for everybody. */}
+      {kind === 'note' || to?.is_internal ? <Hidden name="is_internal" value="true" /> : null}
       {kind !== undefined ? null : to?.is_internal ? (
         <p class="soft">
           <Icon name="lock" /> {t('comment.internalReply')}
