@@ -30,6 +30,8 @@ import { authorsOf, idsOf, type PostView } from './row.js'
 export interface Cover {
   /** Boards that hide votes; undefined where there are many. */
   boards: readonly string[] | undefined
+  /** The other boards; undefined where there are many. A list reads these alone, and so passes over no covered post. */
+  others: readonly string[] | undefined
   /** Whether posts without a board hide theirs, as their last one did. */
   loose: boolean
 }
@@ -50,29 +52,33 @@ export async function coverOf(db: Db): Promise<Cover | undefined> {
     {},
     () => ({
       compile: () =>
-        sql<{ board: string }>`
-          select * from (select "boardId" as board from boards where hides_votes = 1 limit ${sql.lit(MOST_BOARDS + 1)}) as hiding
-          union all select * from (select '' as board from posts where "hidesVoters" = ${sql.lit(VOTES_HIDDEN)} and "boardId" is null limit 1) as loose`.compile(db), // prettier-ignore
+        sql<{ board: string; hides: number }>`
+          select * from (select "boardId" as board, 1 as hides from boards where hides_votes = 1 limit ${sql.lit(MOST_BOARDS + 1)}) as hiding
+          union all select * from (select "boardId" as board, 0 as hides from boards where hides_votes = 0 limit ${sql.lit(MOST_BOARDS + 1)}) as showing
+          union all select * from (select '' as board, 1 as hides from posts where "hidesVoters" = ${sql.lit(VOTES_HIDDEN)} and "boardId" is null limit 1) as loose`.compile(db), // prettier-ignore
     }),
     { votes: [], comments: [] },
   )
-  if (found.length === 0) return undefined
-  const boards = found.flatMap(({ board }) => (board === '' ? [] : [board]))
-  const loose = boards.length < found.length
-  return { boards: boards.length > MOST_BOARDS ? undefined : boards.toSorted(), loose }
+  const few = (hides: number) => {
+    const boards = found.flatMap((each) => (each.board !== '' && each.hides === hides ? [each.board] : []))
+    return boards.length > MOST_BOARDS ? undefined : boards.toSorted()
+  }
+  const [boards, loose] = [few(1), found.some(({ board }) => board === '')]
+  return boards?.length === 0 && !loose ? undefined : { boards, others: few(0), loose }
 }
 
 /** The orders that show how many voted. */
 export const showsVotes = (sort: Sort): boolean => ORDERS[sort].changedBy.includes('votes')
 
 /** What a filter leaves of it: 'all' where every post that passes is covered, and undefined where none is. */
-export function coverAmong({ boards, loose }: Cover, { boards: asked }: PostFilter): Cover | 'all' | undefined {
-  if (asked.length === 0) return { boards, loose }
-  const isLoose = loose && asked.includes(null)
-  if (!boards) return { boards, loose: isLoose }
+export function coverAmong(cover: Cover, { boards: asked }: PostFilter): Cover | 'all' | undefined {
+  const { boards } = cover
+  if (asked.length === 0) return cover
+  const loose = cover.loose && asked.includes(null)
+  if (!boards) return { ...cover, loose }
   const among = boards.filter((board) => asked.includes(board))
   if (among.length === asked.length) return 'all'
-  return among.length > 0 || isLoose ? { boards: among, loose: isLoose } : undefined
+  return among.length > 0 || loose ? { ...cover, boards: among, loose } : undefined
 }
 
 /** What orders the posts, as the column `key`: with equal ones, the newest is first. */
@@ -111,8 +117,9 @@ export async function listCovered(
 ): Promise<(PostView & Partial<Counted>)[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  const { boards, loose } = cover
-  const open = boards && conditions.boards?.filter((board) => !boards.some((each) => each === board))
+  const { boards, others, loose } = cover
+  const listed = conditions.boards ?? (others && [null, ...others])
+  const open = boards && listed?.filter((board) => !boards.some((each) => each === board))
   const limited = isLimited(conditions, sort)
   const order = [...changedBy(conditions), ...ORDERS[sort].changedBy]
   const refs = widened<PostRow>({ users: authorsOf, votes: idsOf, comments: idsOf }, order)
@@ -133,7 +140,7 @@ export async function listCovered(
             ? pageOfNewest(given, keys, slice)
             : pageOfRanges(
                 rangesOf({ ...given, ...(others && { boards: others }) }),
-                coveredRanges(given, { boards: boards && (covered ?? []), loose }),
+                coveredRanges(given, { ...cover, boards: boards && (covered ?? []) }),
                 keys,
                 slice,
               )
