@@ -7,8 +7,8 @@ import { makePrivateFolder } from '../core/files.js'
 import { listed } from '../core/text.js'
 import { isPostgres, openDatabase, transaction } from '../db/connect.js'
 import { holdWrites, replaceRows } from '../db/load.js'
-import { contentOf, deriveCounts, keepOwnerPassword } from '../db/reimported.js'
-import type { Db } from '../db/tables.js'
+import { contentOf, deriveCounts, keepOwnerAccount } from '../db/reimported.js'
+import type { Db, TotpRow } from '../db/tables.js'
 import { exportBatches } from './exportfile.js'
 import { checkedExport, contradicting, isSame, newSummary, notEmpty, typesOf, type ImportedSite } from './importsite.js'
 import { IMPORT } from './leftovers.js'
@@ -31,6 +31,8 @@ interface Options {
   sendsMail: boolean
   /** Throws where whoever imports may not any more. */
   mayGoOn(this: void): Promise<void>
+  /** The secret of a second factor, encrypted for another id of its person. Undefined where it cannot be read. */
+  encryptedFor(this: void, totp: TotpRow, userId: string): string | undefined
 }
 
 const SHOWN = 'the export'
@@ -125,7 +127,7 @@ async function* told(work: (report: OnStep) => Promise<Done>): AsyncGenerator<To
 async function imported(
   config: Config,
   file: string,
-  { db, dryRun, sendsMail, mayGoOn, onProgress }: Options & { onProgress: OnStep },
+  { db, dryRun, sendsMail, mayGoOn, encryptedFor, onProgress }: Options & { onProgress: OnStep },
 ): Promise<Done> {
   const { lines, ...checked } = await checkedExport(file, { shown: SHOWN, onProgress })
   const answer = { passwords: checked.passwords, types: typesOf(checked) }
@@ -146,7 +148,7 @@ async function imported(
     assertEmpty(await there(inside)) // again: nobody else can write now
     const summary = newSummary()
     rows = 0
-    const owner = await keepOwnerPassword(inside, () =>
+    const owner = await keepOwnerAccount(inside, encryptedFor, () =>
       replaceRows(inside, {
         rows: counted(summary),
         sequences: () => summary.sequences,

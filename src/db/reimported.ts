@@ -3,7 +3,8 @@ import { searchKey } from '../core/text.js'
 import type { TableShape, Value } from './carried.js'
 import { weight } from './migrations/0017_trending.js'
 import { recount } from './recount.js'
-import type { Db } from './tables.js'
+import type { Db, TotpRow } from './tables.js'
+import { putSecondFactor, secondFactorOf } from './totp.js'
 import { searchTextOf } from './users.js'
 
 type Row = Readonly<Record<string, Value>>
@@ -49,22 +50,28 @@ export async function deriveCounts(db: Db): Promise<void> {
 }
 
 /**
- * Replaces the rows of a site that is open. Whoever owned it keeps the password if an owner of the new rows has the same
- * address and none of their own, and the secret of the site stays the one that it knows. Returns the owner that it has then.
+ * Replaces the rows of a site that is open. Whoever owned it keeps the password and the second factor if the owner of the
+ * new rows has the same address and none of their own; no export has second factors. The secret of the site stays the one that it knows. Returns the
+ * owner that it has then.
  */
-export async function keepOwnerPassword(
+export async function keepOwnerAccount(
   db: Db,
+  encryptedFor: (totp: TotpRow, userId: string) => string | undefined,
   replace: () => Promise<void>,
 ): Promise<{ email: string; hasPassword: boolean } | null> {
   const ownerOf = () => db.selectFrom('users').select(['userId', 'email', 'password']).where('isOwner', '=', 1).limit(1).executeTakeFirst() // prettier-ignore
   const fingerprint = await db.selectFrom('settings').select('secretFingerprint').executeTakeFirst()
   const before = await ownerOf()
+  const factor = before && (await secondFactorOf(db, before.userId))
   await replace()
   if (fingerprint) await db.updateTable('settings').set(fingerprint).execute()
   const owner = await ownerOf()
   const isSame = owner !== undefined && owner.email.toLowerCase() === before?.email.toLowerCase()
   const password = owner?.password ?? (isSame ? (before?.password ?? null) : null)
   if (owner && password !== owner.password) await db.updateTable('users').set({ password }).where('userId', '=', owner.userId).execute() // prettier-ignore
+  const secret = isSame && factor ? encryptedFor(factor.totp, owner.userId) : undefined
+  if (owner && factor && secret !== undefined)
+    await putSecondFactor(db, { ...factor.totp, secret, userId: owner.userId }, factor.codes)
   return owner ? { email: owner.email, hasPassword: password !== null } : null
 }
 

@@ -49,6 +49,26 @@ export async function replaceRecoveryCodes(db: Db, userId: string, hashes: reado
     .execute()
 }
 
+interface SecondFactor {
+  totp: TotpRow
+  /** Hashes of the recovery codes. */
+  codes: string[]
+}
+
+/** The second factor of a person, to be given to them again. Undefined where they have none, or it is not enabled. */
+export async function secondFactorOf(db: Db, userId: string): Promise<SecondFactor | undefined> {
+  const totp = await findTotp(db, userId)
+  if (!totp?.enabledAt) return undefined
+  const codes = await db.selectFrom('recovery_codes').select('codeHash').where('userId', '=', userId).execute()
+  return { totp, codes: codes.map(({ codeHash }) => codeHash) }
+}
+
+/** Gives a second factor to a person who has none. */
+export async function putSecondFactor(db: Db, totp: TotpRow, codes: readonly string[]): Promise<void> {
+  await db.insertInto('totp').values(totp).execute()
+  await replaceRecoveryCodes(db, totp.userId, codes)
+}
+
 export async function countRecoveryCodes(db: Db, userId: string): Promise<number> {
   const { count } = await db
     .selectFrom('recovery_codes')

@@ -1,7 +1,9 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import type { TotpRow } from '../db/tables.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { fields } from './lib/schemas.js'
+import { encryptedAnew } from './lib/totp.js'
 import { upload } from './lib/upload.js'
 import { NDJSON } from './lib/uploadrows.js'
 
@@ -23,9 +25,11 @@ export const site = upload({
   async run(ctx, _input, { bytes }): Promise<LongBody> {
     const { imports, dryRun, mail } = ctx
     if (!imports) throw new AppError('NOT_FOUND', 'Only a server imports a site over HTTP. Use "feedbackctl import".')
+    const encryptedFor = (totp: TotpRow, userId: string) => encryptedAnew(ctx, totp, userId)
     const mayGoOn = () => assertStill({ access: 'owner' }, ctx, 'upload')
     async function* pieces(): AsyncGenerator<Piece> {
-      for await (const told of imports?.lines(bytes, { dryRun, sendsMail: mail !== null, mayGoOn }) ?? [])
+      for await (const told of imports?.lines(bytes, { dryRun, sendsMail: mail !== null, mayGoOn, encryptedFor }) ?? [])
+        // prettier-ignore
         yield 'done' in told
           ? { text: lineOf({ result: 'complete', ...told.done, dry_run: dryRun }), rows: 1 }
           : { text: lineOf({ result: 'working', ...told }), rows: 0 }

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import path from 'node:path'
+import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
 import { miscounts } from '../../src/db/recount.js'
@@ -82,6 +83,26 @@ describe.each(engines)('import --server on %s', (engine) => {
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('The site is not empty')])
     expect((await machine.run('audit verify')).code).toBe(0)
     expect(leftIn(machine)).toEqual([])
+  })
+
+  it('leaves its owner the second factor, which no export has', async () => {
+    const text = await exported(await filled(engine))
+    const machine = await makeMachine(engine)
+    const token = await machine.setup(machine.run) // with another id than the owner of the export
+    const url = await served(machine)
+    const post = async (at: string, body: object | string = {}) => {
+      const type = typeof body === 'string' ? 'application/jsonl' : 'application/json'
+      const answer = await fetch(`${url}/api/v1${at}`, { method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': type }, body: typeof body === 'string' ? body : JSON.stringify(body) }) // prettier-ignore
+      return { status: answer.status, text: await answer.text() }
+    }
+    const { secret } = JSON.parse((await post('/totp')).text) as { secret: string }
+    const { recoveryCodes } = JSON.parse((await post('/totp/enable', { code: await generate({ secret }) })).text) as { recoveryCodes: string[] } // prettier-ignore
+    expect((await post('/import/site', text)).text).toContain('"result":"complete"')
+    const password = { email: 'ada@example.org', password: PASSWORD.trim() }
+    expect((await post('/auth/login', password)).text).toContain('TOTP_REQUIRED')
+    const next = await generate({ secret, epoch: Date.now() / 1000 + 30 }) // the code before is used
+    expect((await post('/auth/login', { ...password, code: next })).status).toBe(200)
+    expect((await post('/auth/login', { ...password, code: recoveryCodes[0] })).status).toBe(200)
   })
 
   it('takes files of other products, with the same balance, for the owner alone', async () => {

@@ -30,7 +30,7 @@ import { authorsOf, idsOf, type PostView } from './row.js'
 export interface Cover {
   /** Boards that hide votes; undefined where there are many. */
   boards: readonly string[] | undefined
-  /** The other boards; undefined where there are many. A list reads these alone, and so passes over no covered post. */
+  /** The other boards; undefined where the site has many boards. A list reads these alone, and so passes over no covered post. */
   others: readonly string[] | undefined
   /** Whether posts without a board hide theirs, as their last one did. */
   loose: boolean
@@ -54,17 +54,21 @@ export async function coverOf(db: Db): Promise<Cover | undefined> {
       compile: () =>
         sql<{ board: string; hides: number }>`
           select * from (select "boardId" as board, 1 as hides from boards where hides_votes = 1 limit ${sql.lit(MOST_BOARDS + 1)}) as hiding
-          union all select * from (select "boardId" as board, 0 as hides from boards where hides_votes = 0 limit ${sql.lit(MOST_BOARDS + 1)}) as showing
+          union all select * from (select "boardId" as board, hides_votes * 2 as hides from boards order by "boardId" limit ${sql.lit(MOST_BOARDS * 2 + 1)}) as of_all
           union all select * from (select '' as board, 1 as hides from posts where "hidesVoters" = ${sql.lit(VOTES_HIDDEN)} and "boardId" is null limit 1) as loose`.compile(db), // prettier-ignore
     }),
     { votes: [], comments: [] },
   )
-  const few = (hides: number) => {
-    const boards = found.flatMap((each) => (each.board !== '' && each.hides === hides ? [each.board] : []))
-    return boards.length > MOST_BOARDS ? undefined : boards.toSorted()
+  const loose = found.some(({ board }) => board === '')
+  const hiding = found.flatMap(({ board, hides }) => (board !== '' && hides === 1 ? [board] : []))
+  if (hiding.length === 0 && !loose) return undefined
+  const all = found.filter(({ hides }) => hides !== 1)
+  const others = all.flatMap(({ board, hides }) => (hides === 0 ? [board] : []))
+  return {
+    boards: hiding.length > MOST_BOARDS ? undefined : hiding.toSorted(),
+    others: all.length > MOST_BOARDS * 2 ? undefined : others,
+    loose,
   }
-  const [boards, loose] = [few(1), found.some(({ board }) => board === '')]
-  return boards?.length === 0 && !loose ? undefined : { boards, others: few(0), loose }
 }
 
 /** The orders that show how many voted. */

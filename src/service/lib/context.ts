@@ -1,7 +1,7 @@
 import type { AppError } from '../../core/errors.js'
 import type { LimitName } from '../../core/limits.js'
 import type { FilePiece } from '../../core/zip.js'
-import type { Db } from '../../db/tables.js'
+import type { Db, TotpRow } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
 import type { Actor } from './access.js'
 import type { Body, Piece } from './body.js'
@@ -95,7 +95,12 @@ interface SiteImports {
   lines(
     this: void,
     bytes: Body['bytes'],
-    options: { dryRun: boolean; sendsMail: boolean; mayGoOn(this: void): Promise<void> },
+    options: {
+      dryRun: boolean
+      sendsMail: boolean
+      mayGoOn(this: void): Promise<void>
+      encryptedFor(this: void, totp: TotpRow, userId: string): string | undefined
+    },
   ): AsyncIterable<ImportTold>
 }
 

@@ -71,6 +71,16 @@ function decrypted(ctx: Pick<Context, 'secret' | 'previousSecret'>, totp: TotpRo
   return decrypt(ctx.secret(), totp) ?? (previous === undefined ? undefined : decrypt(previous, totp))
 }
 
+/** The secret of a second factor, encrypted for another id of its person. Undefined where it cannot be read. */
+export function encryptedAnew(
+  ctx: Pick<Context, 'secret' | 'previousSecret'>,
+  totp: TotpRow,
+  userId: string,
+): string | undefined {
+  const text = decrypted(ctx, totp)
+  return text === undefined ? undefined : encrypted(ctx.secret(), userId, text)
+}
+
 function decrypt(siteSecret: string, { userId, secret }: Pick<TotpRow, 'userId' | 'secret'>): string | undefined {
   const bytes = Buffer.from(secret, 'base64url')
   try {
