@@ -109,18 +109,22 @@ async function answerToGiveUp(db: Db, postId: string, intoId: string): Promise<s
   return given.id
 }
 
-/** Returns how many votes the post had. */
+/** Returns how many votes the post had, also of those who had voted for the other. */
 async function mergeVotes(db: Db, postId: string, intoId: string): Promise<number> {
   const pairs = sql`votes as own cross join votes as other
     where own."postId" = ${postId} and other."postId" = ${intoId} and other."userId" = own."userId"`
-  const later = (name: string, than: string) =>
-    sql`select ${sql.raw(`${name}."voteId", ${name}."userId", coalesce(${name}."fromPostId", ${name}."postId"), ${name}."createdAt"`)} from ${pairs} and not ${isOlder(name, than)}`
-  const repeated = await sql`
-    insert into merged_votes ("voteId", "userId", "postId", "createdAt")
-    ${later('own', 'other')} union all ${later('other', 'own')}`.execute(db)
-  const count = Number(repeated.numAffectedRows ?? 0)
+  const keepLater = async (name: string, than: string): Promise<number> => {
+    const kept = await sql`
+      insert into merged_votes ("voteId", "userId", "postId", "createdAt")
+      select ${sql.raw(`${name}."voteId", ${name}."userId", coalesce(${name}."fromPostId", ${name}."postId"), ${name}."createdAt"`)} from ${pairs} and not ${isOlder(name, than)}`.execute(
+      db,
+    )
+    return Number(kept.numAffectedRows ?? 0)
+  }
+  const own = await keepLater('own', 'other')
+  const others = await keepLater('other', 'own')
   // Skipped where nothing is repeated, because it reads all votes of both posts
-  if (count > 0)
+  if (own + others > 0)
     await sql`
       delete from votes where "postId" in (${postId}, ${intoId})
       and exists (select 1 from merged_votes where merged_votes."voteId" = votes."voteId")`.execute(db)
@@ -128,7 +132,7 @@ async function mergeVotes(db: Db, postId: string, intoId: string): Promise<numbe
     update votes set "fromPostId" = coalesce("fromPostId", ${postId}), "postId" = ${intoId} where "postId" = ${postId}`.execute(
     db,
   )
-  return count + Number(moved.numAffectedRows ?? 0)
+  return own + Number(moved.numAffectedRows ?? 0)
 }
 
 /** A merged post keeps the number of its own, and of what was merged into it before. */

@@ -113,6 +113,20 @@ describe.each(engines)('merging posts on %s', (engine) => {
     expect(await miscounts(site.db)).toEqual([])
   })
 
+  it('moves each voter once, whichever of their two votes is the older', async () => {
+    const { site, owner, write, vote, votersOf } = await makeWorld(engine)
+    const [older, newer] = [await write(0, 'Night theme'), await write(0, 'Dark mode')]
+    await vote(1, older)
+    await vote(2, newer)
+    await vote(2, older)
+    await vote(3, newer)
+    const mergedIn = async (post: { postId: string }, into: { postId: string }) =>
+      (await site.http('POST /posts/merge', { token: owner, body: { ids: [post.postId], into: into.postId }, headers: { 'feedbackctl-dry-run': 'true' } })).body.outcomes // prettier-ignore
+    expect(await mergedIn(older, newer)).toMatchObject([{ moved: { votes: 3, comments: 0 } }])
+    expect(await mergedIn(newer, older)).toMatchObject([{ moved: { votes: 3, comments: 0 } }])
+    expect(await votersOf(newer)).toEqual([0, 2, 3])
+  })
+
   it('votes and comments on the post that stays, changes and deletes neither by the name of the merged one', async () => {
     const { site, owner, write, vote, say, votersOf, merge, unmerge } = await makeWorld(engine)
     const [other, stays] = [await write(0, 'Night theme'), await write(1, 'Dark mode')]

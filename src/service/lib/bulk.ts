@@ -122,7 +122,10 @@ const Outcome = Type.Object({
   ),
   moved: Type.Optional(
     Type.Object(
-      { votes: Type.Integer(), comments: Type.Integer() },
+      {
+        votes: Type.Integer({ description: 'How many people voted for it, also those who had voted for the other' }),
+        comments: Type.Integer(),
+      },
       { description: 'Where it is merged: what the other post takes over, each person counted once; otherwise absent' },
     ),
   ),
