@@ -1,7 +1,6 @@
 import * as Type from 'typebox'
 import { UNFINISHED } from '../core/statuskinds.js'
 import { MOST_TITLES, type BoardedPost } from '../db/posts/compared.js'
-import { can } from './lib/access.js'
 import { findClusters } from './lib/duplicates.js'
 import { operation } from './lib/operation.js'
 import { filterFields, filterFrom } from './lib/postfilter.js'
@@ -38,7 +37,8 @@ const Duplicate = Type.Object({
 
 const Cluster = Type.Object({
   into: Type.Object(one, {
-    description: 'The post that should stay: planned or begun, or else the one with the most votes, or else the oldest',
+    description:
+      'The post that should stay: planned or begun, or else the one with the most votes where these are shown, or else the oldest',
   }),
   posts: Type.Array(Duplicate, { description: 'Up to 100 posts like it, the most alike first' }),
 })
@@ -74,7 +74,7 @@ export const duplicates = operation({
     const { clusters, looked, isCapped } = await findClusters(
       ctx.db,
       { ...filter, spam: false },
-      { most: all ? MOST_OF_ALL : MOST, limit, ahead, hidden: can(ctx.actor, 'board:read') },
+      { most: all ? MOST_OF_ALL : MOST, limit, ahead, actor: ctx.actor },
     )
     const seen = await votesSeen(
       ctx,

@@ -32,7 +32,7 @@ import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { assertUnchanged, contentChanged } from './lib/times.js'
 import { isSeenAlike } from './lib/repeats.js'
-import { shownBy } from './lib/voters.js'
+import { shownBy, votesSeen } from './lib/voters.js'
 import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
 
 export const merge = operation({
@@ -86,12 +86,17 @@ async function mergeIn(
   if (await isReported(tx.db, post.postId))
     throw new AppError('MERGE_REFUSED', `Post #${post.number} has open reports. Decide on them first.`)
   const at = tx.now().toISOString()
+  const isSeen = (await votesSeen(tx, [post])).has(post.postId) // before the caller's own vote moves
   const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
   tx.record('post.merged', post.postId, post.title, undefined, [
     changeOf('merged_into', null, numberOf(target)),
     ...(quiet ? [changeOf('quiet', null, true)] : []),
   ])
-  return { ...done, moved, undo: { type: 'merged', postId: post.postId, at } }
+  return {
+    ...done,
+    moved: isSeen ? moved : { ...moved, votes: 0, votes_hidden: true },
+    undo: { type: 'merged', postId: post.postId, at },
+  }
 }
 
 /**

@@ -276,6 +276,30 @@ describe.each(engines)('the rules of a board on %s', (engine) => {
     expect(await lost(editor.token)).toEqual([hidden, shown])
   })
 
+  it('tell the number of votes that a merge moves, and which post has more, to those who see it', async () => {
+    const { site, owner, other, member, staff, write } = await hiding(engine)
+    const editor = await site.member(['post:update'])
+    await write(member.token, 'Dark mode', 'also-hidden')
+    for (const { token } of [other, staff]) await site.http('POST /votes', { token, body: { postId: '3' } })
+    const movedTo = async (into: string, ids: string[], token: string) =>
+      ((await site.http('POST /posts/merge', { token, body: { ids, into }, headers: { 'feedbackctl-dry-run': 'true' } })).body.outcomes as { moved?: object }[]).map((each) => each.moved) // prettier-ignore
+    const staysFor = async (token: string) =>
+      ((await site.http('GET /posts/duplicates', { token })).body.clusters as { into: object }[]).map((each) => each.into) // prettier-ignore
+    expect(await movedTo('1', ['2', '3'], owner)).toEqual([
+      { votes: 1, comments: 0 },
+      { votes: 3, comments: 0 },
+    ])
+    expect(await movedTo('1', ['2', '3'], editor.token)).toEqual([
+      { votes: 1, comments: 0 },
+      { votes: 0, votes_hidden: true, comments: 0 },
+    ])
+    expect(await staysFor(owner)).toMatchObject([{ number: 3, votesCount: 3 }])
+    expect(await staysFor(editor.token)).toMatchObject([{ number: 1, votesCount: 0, votes_hidden: true }])
+    await site.http('POST /votes', { token: editor.token, body: { postId: '3' } })
+    expect(await movedTo('1', ['3'], editor.token)).toEqual([{ votes: 4, comments: 0 }])
+    expect(await staysFor(editor.token)).toMatchObject([{ number: 1, votesCount: 0, votes_hidden: true }])
+  })
+
   it('keep pinned posts on top, and locked ones take no more', async () => {
     const { site, owner, member, other, staff, write, codeOf, pageOf } = await world(engine)
     for (const title of ['Read this first', 'Dark mode', 'Export']) await write(member.token, title)

@@ -123,7 +123,10 @@ const Outcome = Type.Object({
   moved: Type.Optional(
     Type.Object(
       {
-        votes: Type.Integer({ description: 'How many people voted for it, also those who had voted for the other' }),
+        votes: Type.Integer({
+          description: 'How many people voted for it, also those who had voted for the other; 0 where votes_hidden',
+        }),
+        votes_hidden: votesHidden,
         comments: Type.Integer(),
       },
       { description: 'Where it is merged: what the other post takes over, each person counted once; otherwise absent' },

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { comparedPosts, titlesMergedInto, type BoardedPost } from '../../db/posts/compared.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import type { Db } from '../../db/tables.js'
+import { can, type Actor } from './access.js'
 import { Likenesses, sharedWords, type Likeness, type Text } from './likeness.js'
 import { turns } from './turns.js'
-import { shownBy } from './voters.js'
+import { seesVotes, shownBy } from './voters.js'
 
 /** Posts that look like the same wish. */
 export interface Cluster {
@@ -29,14 +30,15 @@ const PAIRS = 50
 /**
  * The clusters among the newest posts that pass a filter, those that are most alike first. The post that stays is one of
  * `ahead`, which the team has planned or begun, or else has the most votes, or else is the oldest; every other post of the
- * cluster is like that one itself.
+ * cluster is like that one itself. Posts whose votes are hidden from the actor count as if nobody had voted for them, as in
+ * lists: which one stays would tell their order.
  */
 export async function findClusters(
   db: Db,
   filter: PostFilter,
-  { most, limit, ahead, hidden }: { most: number; limit: number; ahead: ReadonlySet<string | null>; hidden: boolean },
+  { most, limit, ahead, actor }: { most: number; limit: number; ahead: ReadonlySet<string | null>; actor: Actor },
 ): Promise<{ clusters: Cluster[]; looked: number; isCapped: boolean }> {
-  const { posts, merged } = await readPosts(db, filter, { most: most + 1, hidden })
+  const { posts, merged } = await readPosts(db, filter, { most: most + 1, hidden: can(actor, 'board:read') })
   const isCapped = posts.length > most
   const looked = posts.slice(0, most)
   const turn = turns()
@@ -46,7 +48,7 @@ export async function findClusters(
     likenesses.add(text)
     await turn()
   }
-  const clusters = await starsOf(inOrder(looked, ahead), { looked, likenesses, turn })
+  const clusters = await starsOf(inOrder(looked, ahead, actor), { looked, likenesses, turn })
   const surest = clusters
     .toSorted(({ posts: [one] }, { posts: [other] }) => (other?.score ?? 0) - (one?.score ?? 0))
     .slice(0, limit)
@@ -66,13 +68,13 @@ interface Comparing {
 }
 
 /** The places of posts, those first that should rather stay. */
-function inOrder(looked: readonly BoardedPost[], ahead: ReadonlySet<string | null>): number[] {
+function inOrder(looked: readonly BoardedPost[], ahead: ReadonlySet<string | null>, actor: Actor): number[] {
   const rankOf = ({ roadmap_id: roadmap }: BoardedPost) => (ahead.has(roadmap) ? 1 : 0)
   return looked
-    .map((post, at) => ({ post, at }))
+    .map((post, at) => ({ post, at, votes: seesVotes(actor, post, false) ? post.votesCount : 0 }))
     .toSorted(
-      ({ post: one }, { post: other }) =>
-        rankOf(other) - rankOf(one) || other.votesCount - one.votesCount || one.number - other.number,
+      ({ post: one, votes: its }, { post: other, votes }) =>
+        rankOf(other) - rankOf(one) || votes - its || one.number - other.number,
     ) // prettier-ignore
     .map(({ at }) => at)
 }

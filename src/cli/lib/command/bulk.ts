@@ -27,7 +27,7 @@ export const outcomeColumns: Column<Outcome>[] = [
   },
   { head: 'AUTHOR', text: ({ author }) => author ?? '', drop: 0, ifAny: true },
   { head: 'LOST', text: ({ lost }) => (lost ? listed({ vote: lost.votes, comment: lost.comments }, lost.votes_hidden ? ['its votes'] : []) : ''), drop: 0, ifAny: true }, // prettier-ignore
-  { head: 'MOVED', text: ({ moved }) => (moved ? listed({ vote: moved.votes, comment: moved.comments }) : ''), drop: 0, ifAny: true }, // prettier-ignore
+  { head: 'MOVED', text: ({ moved }) => (moved ? listed({ vote: moved.votes, comment: moved.comments }, moved.votes_hidden ? ['its votes'] : []) : ''), drop: 0, ifAny: true }, // prettier-ignore
   { head: 'WHY', text: ({ error }) => error?.message ?? '', drop: 0, ifAny: true },
 ]
 
