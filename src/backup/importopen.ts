@@ -90,7 +90,7 @@ async function* received(bytes: AsyncIterable<Uint8Array>, file: string): AsyncG
 /** Milliseconds without a report after which the last one is given again, so that nobody takes the server for dead. */
 const REPEATED = 5000
 
-/** What work reports, as it is taken. Work whose reports nobody takes any more ends at the next. */
+/** Yields what the work reports. Once nobody reads the reports, the work ends at its next one. */
 async function* told(work: (report: OnStep) => Promise<Done>): AsyncGenerator<Told> {
   let last: Told = { step: 'check', table: '', rows: 0, all: undefined }
   const state = { isNew: false, isAbandoned: false, isOver: false }

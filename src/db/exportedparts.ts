@@ -4,7 +4,7 @@ import { quoted, searchKey } from '../core/text.js'
 import type { Part, Snapshot } from './carried.js'
 import type { ExportedName } from './exported.js'
 
-/** What an export of some boards has of a table: all rows, none, or a part of them. */
+/** The rows of a table that an export of some boards has: all, none, or a part. */
 type Share = Part | 'all' | 'none'
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`

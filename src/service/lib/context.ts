@@ -91,7 +91,7 @@ type ImportTold =
 
 /** What puts a whole site in. */
 interface SiteImports {
-  /** An export of lines into the empty site here. All of it or nothing; what stops taking what it tells ends it. */
+  /** Imports an export into the empty site here, all of it or nothing. It ends when its caller stops reading. */
   lines(
     this: void,
     bytes: Body['bytes'],
