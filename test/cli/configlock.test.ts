@@ -117,7 +117,7 @@ it('what is no lock ends a change with an error that names it, and the change le
 })
 
 // Only root can act as another user.
-it.runIf(process.getuid?.() === 0)('root changes no configuration that it would not obey', async () => {
+it.runIf(process.getuid?.() === 0)('root changes no configuration that it would not obey (needs root)', async () => {
   const machine = await makeMachine('sqlite')
   const folder = path.join(machine.folder, 'config/feedbackctl')
   mkdirSync(folder, { recursive: true })

@@ -192,7 +192,7 @@ function asService(machine: Machine) {
 }
 
 // Only root can act as root and as others: CI runs as root, and the report of other users lists these as skipped.
-describe.runIf(isRoot)('root beside the service of another user', () => {
+describe.runIf(isRoot)('root beside the service of another user (needs root)', () => {
   const give = (machine: Machine) => {
     for (const file of all(dataOf(machine))) lchownSync(file, STRANGER, STRANGER)
   }
@@ -302,7 +302,7 @@ describe.runIf(isRoot)('root beside the service of another user', () => {
 })
 
 // Only root can make files of another user.
-describe.runIf(isRoot)('leftovers of another user', () => {
+describe.runIf(isRoot)('leftovers of another user (needs root)', () => {
   const rehearsal = path.join(tmpdir(), `feedbackctl-rehearsal-test${process.pid}`)
   const old = (file: string) => utimesSync(file, LONG_AGO, LONG_AGO)
 
@@ -350,40 +350,43 @@ swap()
 `
 
 // Only root can give files away.
-it.runIf(isRoot)('root gives nothing away in a folder of its own, whatever a link leads to meanwhile', async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-test-'))
-  cleanup(async () => rmSync(folder, { recursive: true, force: true }))
-  chmodSync(folder, 0o755)
-  const [ours, theirs] = [path.join(folder, 'root'), path.join(folder, 'site')]
-  for (const each of [ours, theirs, path.join(theirs, 'own')]) mkdirSync(each)
-  for (const each of [theirs, path.join(theirs, 'own')]) chownSync(each, STRANGER, STRANGER)
-  const child = spawn(process.execPath, ['-e', SWAPS], { cwd: theirs, uid: STRANGER, gid: STRANGER })
-  cleanup(async () => void child.kill('SIGKILL'))
-  const ended = once(child, 'close')
-  await expect.poll(() => existsSync(path.join(theirs, 'data'))).toBe(true)
-  const isIn = (where: string, name: string) => existsSync(path.join(where, name))
-  const counts = { ours: 0, theirs: 0 }
-  const failures = new Set<string | undefined>()
-  for (let count = 0; counts.ours < 1000 || counts.theirs < 1000; count++) {
-    const names = [`file${count}`, `folder${count}`]
-    for (const [index, make] of [createFile, makeFolder].entries())
-      try {
-        make(path.join(theirs, 'data', names[index] ?? ''))
-      } catch (error) {
-        failures.add((error as { code?: string }).code)
-      }
-    for (const name of names)
-      if (isIn(ours, name)) counts.ours++
-      else if (isIn(path.join(theirs, 'own'), name)) counts.theirs++
-  }
-  child.kill()
-  await ended
-  expect([...failures].filter((code) => code !== 'ENOENT')).toEqual([]) // it may fail, but give nothing away
-  const ownersIn = (where: string) => [
-    ...new Set(readdirSync(where).map((name) => lstatSync(path.join(where, name)).uid)),
-  ]
-  expect([ownersIn(ours), ownersIn(path.join(theirs, 'own'))]).toEqual([[0], [STRANGER]])
-})
+it.runIf(isRoot)(
+  'root gives nothing away in a folder of its own, whatever a link leads to meanwhile (needs root)',
+  async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'feedbackctl-test-'))
+    cleanup(async () => rmSync(folder, { recursive: true, force: true }))
+    chmodSync(folder, 0o755)
+    const [ours, theirs] = [path.join(folder, 'root'), path.join(folder, 'site')]
+    for (const each of [ours, theirs, path.join(theirs, 'own')]) mkdirSync(each)
+    for (const each of [theirs, path.join(theirs, 'own')]) chownSync(each, STRANGER, STRANGER)
+    const child = spawn(process.execPath, ['-e', SWAPS], { cwd: theirs, uid: STRANGER, gid: STRANGER })
+    cleanup(async () => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    await expect.poll(() => existsSync(path.join(theirs, 'data'))).toBe(true)
+    const isIn = (where: string, name: string) => existsSync(path.join(where, name))
+    const counts = { ours: 0, theirs: 0 }
+    const failures = new Set<string | undefined>()
+    for (let count = 0; counts.ours < 1000 || counts.theirs < 1000; count++) {
+      const names = [`file${count}`, `folder${count}`]
+      for (const [index, make] of [createFile, makeFolder].entries())
+        try {
+          make(path.join(theirs, 'data', names[index] ?? ''))
+        } catch (error) {
+          failures.add((error as { code?: string }).code)
+        }
+      for (const name of names)
+        if (isIn(ours, name)) counts.ours++
+        else if (isIn(path.join(theirs, 'own'), name)) counts.theirs++
+    }
+    child.kill()
+    await ended
+    expect([...failures].filter((code) => code !== 'ENOENT')).toEqual([]) // it may fail, but give nothing away
+    const ownersIn = (where: string) => [
+      ...new Set(readdirSync(where).map((name) => lstatSync(path.join(where, name)).uid)),
+    ]
+    expect([ownersIn(ours), ownersIn(path.join(theirs, 'own'))]).toEqual([[0], [STRANGER]])
+  },
+)
 
 it('doctor --fix changes the mode of no file behind a link', async () => {
   const machine = await makeMachine('sqlite')

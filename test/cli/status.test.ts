@@ -90,24 +90,29 @@ describe('status', () => {
   })
 
   // Systems without /proc do not tell which files a process has open, and status then says nothing.
-  it.skipIf(!existsSync('/proc/self/fd'))('warns of a server on this machine that uses other data', async () => {
-    const machine = await makeMachine('sqlite')
-    await machine.setup()
-    const server = machine.start('serve')
-    await server.says(/listening on/)
-    const other = `${machine.folder}/other`
-    const elsewhere = await machine.run(`status --data-dir ${other}`)
-    expect(elsewhere.code).toBe(3)
-    expect(elsewhere.stderr).toContain('Warning: this machine also serves other sites.\n')
-    // Of many only the four that started last are listed, and other tests start servers too
-    const listed = async () => (await machine.run(`status --data-dir ${other}`)).stderr
-    await expect.poll(listed).toContain(`\n  pid ${server.child.pid}  ${machine.folder}/data/feedbackctl/feedback.db\n`)
-    expect(elsewhere.stderr).toContain('Add --data-dir with the folder of a database to run commands on that.\n')
-    expect((await machine.run('status')).stderr).not.toContain(`pid ${server.child.pid}`)
-    const second = await makeMachine('sqlite')
-    await second.setup()
-    expect((await second.run('status')).stderr).toBe('Run "feedbackctl serve" to serve the site.\n') // a site of its own
-  })
+  it.skipIf(!existsSync('/proc/self/fd'))(
+    'warns of a server on this machine that uses other data (needs /proc)',
+    async () => {
+      const machine = await makeMachine('sqlite')
+      await machine.setup()
+      const server = machine.start('serve')
+      await server.says(/listening on/)
+      const other = `${machine.folder}/other`
+      const elsewhere = await machine.run(`status --data-dir ${other}`)
+      expect(elsewhere.code).toBe(3)
+      expect(elsewhere.stderr).toContain('Warning: this machine also serves other sites.\n')
+      // Of many only the four that started last are listed, and other tests start servers too
+      const listed = async () => (await machine.run(`status --data-dir ${other}`)).stderr
+      await expect
+        .poll(listed)
+        .toContain(`\n  pid ${server.child.pid}  ${machine.folder}/data/feedbackctl/feedback.db\n`)
+      expect(elsewhere.stderr).toContain('Add --data-dir with the folder of a database to run commands on that.\n')
+      expect((await machine.run('status')).stderr).not.toContain(`pid ${server.child.pid}`)
+      const second = await makeMachine('sqlite')
+      await second.setup()
+      expect((await second.run('status')).stderr).toBe('Run "feedbackctl serve" to serve the site.\n') // a site of its own
+    },
+  )
 
   it('says that the schema is older, and does not update it', async () => {
     const machine = await makeMachine('sqlite')

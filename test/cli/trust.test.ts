@@ -71,7 +71,7 @@ describe('a configuration file that somebody else may have written', () => {
   })
 
   // Only root can make a link of another user.
-  it.runIf(isRoot)('is ignored where a stranger placed a link to another file of the reader', async () => {
+  it.runIf(isRoot)('is ignored where a stranger placed a link to another file of the reader (needs root)', async () => {
     const machine = await makeMachine('sqlite')
     place(machine, 'other.toml')
     const link = path.join(machine.folder, 'feedbackctl.toml')
