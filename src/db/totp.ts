@@ -55,7 +55,7 @@ interface SecondFactor {
   codes: string[]
 }
 
-/** The second factor of a person, to be given to them again. Undefined where they have none, or it is not enabled. */
+/** Returns the enabled second factor of a person, or undefined. */
 export async function secondFactorOf(db: Db, userId: string): Promise<SecondFactor | undefined> {
   const totp = await findTotp(db, userId)
   if (!totp?.enabledAt) return undefined

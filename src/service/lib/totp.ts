@@ -71,7 +71,7 @@ function decrypted(ctx: Pick<Context, 'secret' | 'previousSecret'>, totp: TotpRo
   return decrypt(ctx.secret(), totp) ?? (previous === undefined ? undefined : decrypt(previous, totp))
 }
 
-/** The secret of a second factor, encrypted for another id of its person. Undefined where it cannot be read. */
+/** Encrypts the secret of a second factor again, for a new user id. Undefined where it cannot be decrypted. */
 export function encryptedAnew(
   ctx: Pick<Context, 'secret' | 'previousSecret'>,
   totp: TotpRow,
