@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import { COLLECTION } from './test/support/collection.js'
 import { LongestFirst } from './test/support/sequencer.js'
 
 /** Milliseconds to wait for what must happen: so long that only the time of the test bounds it, but says what failed. */
@@ -14,7 +13,6 @@ export const common: TestProjectInlineConfiguration['test'] = {
     '@node-rs/argon2': fileURLToPath(new URL('test/support/argon2.ts', import.meta.url)),
     '@node-rs/bcrypt': fileURLToPath(new URL('test/support/bcrypt.ts', import.meta.url)),
   },
-  execArgv: COLLECTION,
   restoreMocks: true,
   unstubEnvs: true,
   // For tests that hang. Beside a load the slowest takes a minute.

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { inject } from 'vitest'
 import { cleanup } from './cleanup.js'
-import { COLLECTION } from './collection.js'
 
 /** A command for a host, which takes it as a line of JSON. See host.ts. */
 export interface Command {
@@ -49,7 +48,7 @@ export function makeHost(): Host {
 }
 
 function start(): Process {
-  const child = spawn(process.execPath, [...COLLECTION, inject('hostProgram')], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [inject('hostProgram')], { stdio: ['pipe', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
