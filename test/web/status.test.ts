@@ -38,7 +38,7 @@ it.each([
   expect(scrollWidth).toBe(clientWidth)
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
-  await expect.poll(() => page.innerText('.flash')).toBe('The status is changed.')
+  await expect.poll(() => page.innerText('.flash')).toBe('The status is changed.\nUndo')
   expect(await page.innerText('.menu summary')).toContain('Planned')
   await page.click('.history summary')
   expect((await page.innerText('.history ol')).replaceAll(/[\u2068\u2069]/g, '')).toContain('Status set to Planned')
