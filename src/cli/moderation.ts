@@ -33,6 +33,7 @@ const columns: Column<Item>[] = [
     drop: 1,
   },
   { head: 'AGE', text: (item) => item.created_at, shown: (item, _paint, now) => ago(item.created_at, now), drop: 2 },
+  { head: 'UNTIL', field: 'snoozed.until', text: ({ snoozed }) => snoozed?.until ?? '', drop: 1, ifAny: true },
   { head: 'REPORTS', text: (item) => String(item.reports.length), right: true, drop: 2 },
   { head: 'ID', text: (item) => item.id, drop: 0, short: true },
 ]
@@ -63,12 +64,18 @@ const DECISIONS = [
   { decision: 'keep', summary: 'Keep a post or comment, and close its reports', done: 'Kept' },
   { decision: 'spam', summary: 'Hide a post or comment as spam', done: 'Marked' },
   { decision: 'reopen', summary: 'Show a post or comment again, and put it back in the queue', done: 'Reopened' },
+  { decision: 'snooze', summary: 'Put a post or comment off, for the whole team', done: 'Snoozed' },
+  { decision: 'wake', summary: 'Let a post or comment that was put off wait again', done: 'Woke' },
 ] as const
 
+const DONE = { keep: 'Kept', spam: 'Hid', delete: 'Deleted', snooze: 'Snoozed', wake: 'Woke' } as const
+
 const HIDDEN = {
-  keep: ['decision', 'is_spam', 'is_held', 'block'],
-  spam: ['decision', 'is_spam', 'is_held'],
-  reopen: ['decision', 'block'],
+  keep: ['decision', 'is_spam', 'is_held', 'block', 'until'],
+  spam: ['decision', 'is_spam', 'is_held', 'until'],
+  reopen: ['decision', 'block', 'until'],
+  snooze: ['decision', 'is_spam', 'is_held', 'block'],
+  wake: ['decision', 'is_spam', 'is_held', 'block', 'until'],
 } as const
 
 export function register(group: Command, cli: Cli): void {
@@ -89,7 +96,12 @@ export function register(group: Command, cli: Cli): void {
     moderation.list,
     {
       usage: 'list',
-      examples: ['moderate list', 'moderate list --reasons reported --all', 'moderate list --since 7d --json'],
+      examples: [
+        'moderate list',
+        'moderate list --reasons reported --all',
+        'moderate list --since 7d --json',
+        'moderate list --snoozed',
+      ],
       output: { columns, id, rows: (answer): readonly Item[] => answer.items, list: 'items' },
       input: { flags: { boardId: 'board' } },
     },
@@ -104,9 +116,10 @@ export function register(group: Command, cli: Cli): void {
       output: {
         columns: countColumns,
         id: ({ reason }) => reason,
-        rows: ({ total, reasons }): readonly Counted[] => [
+        rows: ({ total, reasons, snoozed }): readonly Counted[] => [
           ...Object.entries(reasons).map(([reason, count]) => ({ reason, count })),
           { reason: 'in all', count: total },
+          ...(snoozed === undefined ? [] : [{ reason: 'snoozed', count: snoozed }]),
         ],
       },
     },
@@ -129,7 +142,7 @@ export function register(group: Command, cli: Cli): void {
       { ...moderation.decide, summary },
       {
         usage: `${decision} <id:item...>`,
-        examples: [`moderate ${decision} 12`],
+        examples: [decision === 'snooze' ? 'moderate snooze 12 --until 1w' : `moderate ${decision} 12`],
         output: { columns: decided, id, rows: (answer): readonly Decided[] => [answer.decided] },
         input: {
           hidden: HIDDEN[decision],
@@ -141,7 +154,7 @@ export function register(group: Command, cli: Cli): void {
           },
         },
         done: ({ decided: item }) =>
-          `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : ''}.`,
+          `${done} ${item.kind === 'post' ? 'post' : 'a comment on'} #${item.number} "${printable(item.title)}"${decision === 'spam' ? ' as spam' : item.snoozed_until ? ` until ${item.snoozed_until}` : ''}.`,
       },
       cli,
     )
@@ -152,10 +165,11 @@ export function register(group: Command, cli: Cli): void {
       ...bulkView,
       usage: 'decide <decision> <ids:item...>',
       summary:
-        'Keep, hide as spam, or delete up to 100 posts and comments in one change; all but a deletion can be undone for ten minutes',
+        'Keep, hide as spam, put off or delete up to 100 posts and comments in one change; all but a deletion can be undone for ten minutes',
       examples: [
         'moderate decide spam 12 15',
         'moderate list --reasons spam -q --limit 100 | feedbackctl moderate decide spam -',
+        'moderate decide snooze 12 15 --until 1w',
         'moderate decide delete 12 15 --yes',
       ],
       input: { joined: 'ids', hidden: ['if_updated_at', 'decisions', 'roadmapIds'] },
@@ -164,7 +178,7 @@ export function register(group: Command, cli: Cli): void {
           ? `Delete ${counted((ids as string[]).length, 'item')}? Posts take their votes and comments with them; --dry-run shows how many.`
           : undefined,
       done: (answer, { decision }) =>
-        `${decision === 'keep' ? 'Kept' : decision === 'spam' ? 'Hid' : 'Deleted'} ${saidOfMany(answer, 'moderate', 'item')}`,
+        `${DONE[decision as keyof typeof DONE]} ${saidOfMany(answer, 'moderate', 'item')}`,
     },
     cli,
   )

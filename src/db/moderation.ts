@@ -1,7 +1,7 @@
 import { sql, type Insertable, type RawBuilder, type SqlBool } from 'kysely'
 import { MERGED, SHOWN } from '../core/hidden.js'
 import { isPostgres } from './dialect.js'
-import { byOthers, type Candidate } from './moderationqueue.js'
+import { byOthers, NEVER, type Candidate } from './moderationqueue.js'
 import { referringTo } from './references.js'
 import type { Db, Tables } from './tables.js'
 
@@ -92,11 +92,11 @@ export const openReports = (db: Db, kind: Candidate['kind'], ids: readonly strin
     .where(kind === 'post' ? 'reports.postId' : 'reports.commentId', 'in', ids.length > 0 ? [...ids] : [''])
     .execute()
 
-/** The decision about a post or comment. */
+/** The decision about a post or comment, and whether it is put off. */
 export const findReview = (db: Db, item: Item) =>
   db
     .selectFrom('reviews')
-    .select(['decidedAt', 'editedAt', 'isOpen'])
+    .select(['decidedAt', 'editedAt', 'isOpen', 'snoozedUntil', 'snoozedBy'])
     .where(column(item), '=', id(item))
     .executeTakeFirst()
 
@@ -162,12 +162,51 @@ export const setReportsOpen = (db: Db, item: Item, open: boolean) =>
     .where(column(item), '=', id(item))
     .execute()
 
+const AWAKE = { snoozedUntil: null, snoozedBy: null }
+
+/** Puts a post or comment off. What was never decided about waits again then, however old it is. */
+export const snooze = (
+  db: Db,
+  item: Item,
+  { reviewId, ...until }: { reviewId: string; snoozedUntil: string; snoozedBy: string | null },
+) =>
+  referringTo(
+    { users: until.snoozedBy, ...('postId' in item ? { posts: item.postId } : { comments: item.commentId }) },
+    () =>
+      db
+        .insertInto('reviews')
+        .values({ reviewId, ...item, decidedAt: NEVER, ...until })
+        .onConflict((conflict) => conflict.column(column(item)).doUpdateSet(until))
+        .execute(),
+  )
+
+/** Lets what is put off beyond this hour wait at once. */
+export const wake = (db: Db, item: Item, hour: string) =>
+  db
+    .updateTable('reviews')
+    .set({ snoozedUntil: hour, snoozedBy: null })
+    .where(column(item), '=', id(item))
+    .where('snoozedUntil', '>', hour)
+    .execute()
+
+/** Until when these posts or comments are put off beyond this hour, and who did it. */
+export const snoozesOf = (db: Db, kind: Candidate['kind'], ids: readonly string[], hour: string) =>
+  db
+    .selectFrom('reviews')
+    .leftJoin('users', 'users.userId', 'reviews.snoozedBy')
+    .select(['reviews.postId', 'reviews.commentId', 'reviews.snoozedUntil', 'users.name', 'users.username'])
+    .where(kind === 'post' ? 'reviews.postId' : 'reviews.commentId', 'in', [...ids])
+    .where('reviews.snoozedUntil', '>', hour)
+    .execute()
+
 export const putReview = (db: Db, item: Item, review: { reviewId: string; decidedAt: string }) =>
   referringTo('postId' in item ? { posts: item.postId } : { comments: item.commentId }, () =>
     db
       .insertInto('reviews')
       .values({ ...review, ...item })
-      .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt, isOpen: 0 }))
+      .onConflict((conflict) =>
+        conflict.column(column(item)).doUpdateSet({ decidedAt: review.decidedAt, isOpen: 0, ...AWAKE }),
+      )
       .execute(),
   )
 
@@ -176,15 +215,12 @@ export async function reopenReview(db: Db, item: Item): Promise<void> {
   const ofItem = { column: column(item), id: id(item) } as const
   await db
     .updateTable('reviews')
-    .set({ isOpen: 1 })
+    .set({ isOpen: 1, ...AWAKE })
     .where(ofItem.column, '=', ofItem.id)
     .where('editedAt', 'is not', null)
     .execute()
   await db.deleteFrom('reviews').where(ofItem.column, '=', ofItem.id).where('editedAt', 'is', null).execute()
 }
-
-/** The `decidedAt` of what was edited before anybody decided about it: before all times. */
-const NEVER = new Date(0).toISOString()
 
 /**
  * Puts what somebody edited in the queue, unless the editor is of the team: what was kept, and what was never decided
@@ -199,14 +235,14 @@ export async function putBack(
   if (rows.length === 0) return
   const kept = await db
     .updateTable('reviews')
-    .set({ editedAt, isOpen: 1 })
+    .set({ editedAt, isOpen: 1, ...AWAKE })
     .where(column(item), '=', id(item))
     .executeTakeFirst()
   if (kept.numUpdatedRows > 0n || reviewId === undefined) return
   await db
     .insertInto('reviews')
     .values({ reviewId, ...item, decidedAt: NEVER, editedAt, isOpen: 1 })
-    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ editedAt, isOpen: 1 })) // decided meanwhile
+    .onConflict((conflict) => conflict.column(column(item)).doUpdateSet({ editedAt, isOpen: 1, ...AWAKE })) // decided meanwhile
     .execute()
 }
 

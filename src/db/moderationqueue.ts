@@ -34,9 +34,13 @@ export interface QueueFilter extends QueueRights, Sorting {
   id?: string
   /** Posts and comments from this time on are new. ISO 8601. */
   since: string
+  /** The present hour: what is put off beyond it does not wait. */
+  hour: string
 }
 
-/** Candidates per reason and kind: the first in list order; for reports, the oldest. */
+type Times = Pick<QueueFilter, 'since' | 'hour'>
+
+/** Candidates per reason and kind: the first in list order; of reports and of what was put off, the oldest. */
 export const MOST = 1000
 /** Counting stops at this number. */
 export const COUNTED = 100
@@ -50,14 +54,14 @@ export async function listCandidates(db: Db, filter: QueueFilter): Promise<Candi
 /** Counts what waits, up to `COUNTED`: for each reason, and in total. The total counts each item once. */
 export async function countCandidates(
   db: Db,
-  { since, ...rights }: QueueRights & { since: string },
+  { since, hour, ...rights }: QueueRights & Times,
 ): Promise<{ total: number; counts: Record<Reason, number> }> {
   const counts = { new: 0, edited: 0, reported: 0, spam: 0, blocked: 0 }
   const shape = Object.entries(rights).flatMap(([right, has]) => (has ? [right] : []))
   const rows = await compiled(
     db,
     `countCandidates ${shape.join()}`,
-    { since },
+    { since, hour },
     (given) => ({ compile: () => countOf({ ...given, ...rights }).compile(db) }),
     { votes: [] },
   )
@@ -66,6 +70,49 @@ export async function countCandidates(
       if (reasons & (1 << index)) counts[reason] = Math.min(counts[reason] + count, COUNTED)
   const total = rows.reduce((sum, { count }) => sum + count, 0)
   return { counts, total: Math.min(total, COUNTED) }
+}
+
+/** The kinds of what is put off that a person may decide about, each with its rows. */
+const snoozedOf = ({ hour, hidden, internal, ...kinds }: QueueRights & { hour: string }) => {
+  const shown = hidden ? sql`and posts.display + 0 < 2` : sql`and posts.display + 0 = 1`
+  const isSnoozed = sql`reviews."snoozedUntil" > ${hour} ${shown}`
+  const post = { kind: 'post', id: sql`posts."postId"`, createdAt: sql`posts."createdAt"`, rows: sql`reviews inner join posts on ${OF.post} where ${isSnoozed}` } as const // prettier-ignore
+  const comment = { kind: 'comment', id: sql`comments.id`, createdAt: sql`comments.created_at`, rows: sql`reviews inner join comments on ${OF.comment} inner join posts on posts."postId" = comments.post_id where ${isSnoozed} ${internal ? sql`` : sql`and comments.is_internal = 0`}` } as const // prettier-ignore
+  return [...(kinds.posts ? [post] : []), ...(kinds.comments ? [comment] : [])]
+}
+
+/** What is put off: of each kind, those that come back first. */
+export async function listSnoozed(
+  db: Db,
+  filter: QueueRights & { hour: string },
+): Promise<Omit<Candidate, 'reason'>[]> {
+  const found = await Promise.all(
+    snoozedOf(filter).map(({ kind, id, createdAt, rows }) =>
+      sql<
+        Omit<Candidate, 'reason'>
+      >`select ${sql.lit(kind)} as kind, ${id} as id, ${createdAt} as "createdAt", posts."boardId" from ${rows} order by reviews."snoozedUntil", reviews."reviewId" limit ${sql.lit(MOST)}`.execute(
+        db,
+      ),
+    ),
+  )
+  return found.flatMap(({ rows }) => rows)
+}
+
+/** Counts what is put off, up to `COUNTED`. */
+export async function countSnoozed(db: Db, { hour, ...rights }: QueueRights & { hour: string }): Promise<number> {
+  const parts = (given: { hour: string }) =>
+    snoozedOf({ ...rights, ...given }).map(({ rows }) => sql`select 1 as one from ${rows}`)
+  if (parts({ hour }).length === 0) return 0
+  const shape = Object.entries(rights).flatMap(([right, has]) => (has ? [right] : []))
+  const [row] = await compiled(db, `countSnoozed ${shape.join()}`, { hour }, (given) => ({
+    compile: () =>
+      sql<{
+        snoozed: number
+      }>`select count(*) as snoozed from (${sql.join(parts(given), sql` union all `)} limit ${sql.lit(COUNTED)}) as part`.compile(
+        db,
+      ),
+  }))
+  return row?.snoozed ?? 0
 }
 
 /** Decisions are counted up to this number. */
@@ -90,7 +137,7 @@ export async function countDecided(
 }
 
 /** Counts items by their set of reasons. A set has a bit for each reason. */
-function countOf(filter: QueueRights & { since: string }): RawBuilder<{ reasons: number; count: number }> {
+function countOf(filter: QueueRights & Times): RawBuilder<{ reasons: number; count: number }> {
   const parts = queries({ ...filter, reasons: REASONS, created: 'desc' }, COUNTED).map(
     ({ reason, query }) => sql`select id, ${sql.lit(1 << REASONS.indexOf(reason))} as reason from (${query}) as part`,
   )
@@ -100,10 +147,21 @@ function countOf(filter: QueueRights & { since: string }): RawBuilder<{ reasons:
 /** Keeps PostgreSQL from a join that reads all rows. It assumes that most rows are reviewed. */
 const EACH = sql`limit 1 offset 0`
 
-const REVIEWED = {
-  post: sql`exists (select 1 from reviews where reviews."postId" = posts."postId" ${EACH})`,
-  comment: sql`exists (select 1 from reviews where reviews."commentId" = comments.id ${EACH})`,
+/** The `decidedAt` of what nobody has decided about, but somebody edited or put off: before all times. */
+export const NEVER = new Date(0).toISOString()
+
+const OF = {
+  post: sql`reviews."postId" = posts."postId"`,
+  comment: sql`reviews."commentId" = comments.id`,
 }
+
+/** Whether it is put off. */
+const snoozed = (kind: Candidate['kind'], hour: string) =>
+  sql`exists (select 1 from reviews where ${OF[kind]} and reviews."snoozedUntil" > ${hour} ${EACH})`
+
+/** Whether somebody has decided about it, or edited it since, or put it off. */
+const reviewed = (kind: Candidate['kind'], hour: string) =>
+  sql`exists (select 1 from reviews where ${OF[kind]} and (reviews."decidedAt" > ${sql.lit(NEVER)} or reviews."isOpen" = 1 or reviews."snoozedUntil" > ${hour}) ${EACH})`
 
 /**
  * The owner, and whoever has a role that decides about posts or comments: what they write needs no look. It waits only
@@ -118,7 +176,10 @@ interface Query {
 }
 
 /** A cross join makes SQLite, which has no statistics, begin with the few users who are blocked. */
-function queries({ reasons, since, hidden, internal, created, id, ...kinds }: QueueFilter, items = MOST): Query[] {
+function queries(
+  { reasons, since, hour, hidden, internal, created, id, ...kinds }: QueueFilter,
+  items = MOST,
+): Query[] {
   const shown = hidden ? sql`and posts.display + 0 < 2` : sql`and posts.display + 0 = 1` // merged posts have 2
   const seen = sql`${internal ? sql`` : sql`and comments.is_internal = 0`} ${shown}`
   const ofPost = sql`inner join posts on posts."postId" = comments.post_id`
@@ -140,24 +201,32 @@ function queries({ reasons, since, hidden, internal, created, id, ...kinds }: Qu
   }
   const [posted, commented, edited] = [sql`posts."createdAt"`, sql`comments.created_at`, sql`reviews."editedAt"`]
   const ofBlocked = sql`users."isBlocked" = 1 and not`
+  const [postSeen, commentSeen] = [reviewed('post', hour), reviewed('comment', hour)]
+  const [postIsIn, commentIsIn] = [sql`and not ${snoozed('post', hour)}`, sql`and not ${snoozed('comment', hour)}`]
+  // With || '' SQLite reads in the order of the snoozes, not by the index of decisions
+  const isBack = sql`reviews."snoozedUntil" <= ${hour} and reviews."decidedAt" || '' = ${sql.lit(NEVER)} and reviews."isOpen" = 0`
+  const isIn = sql`and (reviews."snoozedUntil" is null or reviews."snoozedUntil" <= ${hour})`
   const inOrder = {
     post: sql`order by posts."createdAt" ${direction}, posts."postId" ${direction}`,
     comment: sql`order by comments.created_at ${direction}, comments.id ${direction}`,
     edited: sql`order by reviews."editedAt" ${direction}, reviews."reviewId" ${direction}`,
+    back: sql`order by reviews."snoozedUntil", reviews."reviewId"`,
     reported: sql`order by reports."createdAt", reports."reportId"`,
   }
   for (const display of hidden ? [1, 0] : [1])
-    post('new', posted, sql`posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${REVIEWED.post} ${byOthers(sql`posts."userId"`)}`, inOrder.post) // prettier-ignore
-  comment('new', commented, sql`comments ${ofPost} where comments.created_at >= ${since} and not ${REVIEWED.comment} ${byOthers(sql`comments.author_id`)} ${seen}`, inOrder.comment) // prettier-ignore
+    post('new', posted, sql`posts where posts.display = ${sql.lit(display)} and posts."createdAt" >= ${since} and not ${postSeen} ${byOthers(sql`posts."userId"`)}`, inOrder.post) // prettier-ignore
+  comment('new', commented, sql`comments ${ofPost} where comments.created_at >= ${since} and not ${commentSeen} ${byOthers(sql`comments.author_id`)} ${seen}`, inOrder.comment) // prettier-ignore
   // Whoever has waited longer than what counts as new waits still
-  if (hidden) post('new', posted, sql`posts where posts.is_spam = ${sql.lit(HELD)}`, inOrder.post)
-  comment('new', commented, sql`comments ${ofPost} where comments.is_spam = ${sql.lit(HELD)} ${seen}`, inOrder.comment)
-  post('edited', edited, sql`reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${shown}`, inOrder.edited) // prettier-ignore
-  comment('edited', edited, sql`reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${seen}`, inOrder.edited) // prettier-ignore
-  post('reported', posted, sql`reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${shown}`, inOrder.reported) // prettier-ignore
-  comment('reported', commented, sql`reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${seen}`, inOrder.reported) // prettier-ignore
-  comment('spam', commented, sql`comments ${ofPost} where comments.is_spam = 1 and not ${REVIEWED.comment} ${seen}`, inOrder.comment) // prettier-ignore
-  post('blocked', posted, sql`users cross join posts where posts."userId" = users."userId" and ${ofBlocked} ${REVIEWED.post} ${shown}`) // prettier-ignore
-  comment('blocked', commented, sql`users cross join comments ${ofPost} where comments.author_id = users."userId" and ${ofBlocked} ${REVIEWED.comment} ${seen}`) // prettier-ignore
+  if (hidden) post('new', posted, sql`posts where posts.is_spam = ${sql.lit(HELD)} ${postIsIn}`, inOrder.post)
+  comment('new', commented, sql`comments ${ofPost} where comments.is_spam = ${sql.lit(HELD)} ${seen} ${commentIsIn}`, inOrder.comment) // prettier-ignore
+  post('new', posted, sql`reviews cross join posts where ${OF.post} and ${isBack} ${byOthers(sql`posts."userId"`)} ${shown}`, inOrder.back) // prettier-ignore
+  comment('new', commented, sql`reviews cross join comments ${ofPost} where ${OF.comment} and ${isBack} ${byOthers(sql`comments.author_id`)} ${seen}`, inOrder.back) // prettier-ignore
+  post('edited', edited, sql`reviews inner join posts on posts."postId" = reviews."postId" where reviews."isOpen" = 1 ${isIn} ${shown}`, inOrder.edited) // prettier-ignore
+  comment('edited', edited, sql`reviews inner join comments on comments.id = reviews."commentId" ${ofPost} where reviews."isOpen" = 1 ${isIn} ${seen}`, inOrder.edited) // prettier-ignore
+  post('reported', posted, sql`reports inner join posts on posts."postId" = reports."postId" where reports."isOpen" = 1 ${postIsIn} ${shown}`, inOrder.reported) // prettier-ignore
+  comment('reported', commented, sql`reports inner join comments on comments.id = reports."commentId" ${ofPost} where reports."isOpen" = 1 ${commentIsIn} ${seen}`, inOrder.reported) // prettier-ignore
+  comment('spam', commented, sql`comments ${ofPost} where comments.is_spam = 1 and not ${commentSeen} ${seen}`, inOrder.comment) // prettier-ignore
+  post('blocked', posted, sql`users cross join posts where posts."userId" = users."userId" and ${ofBlocked} ${postSeen} ${shown}`) // prettier-ignore
+  comment('blocked', commented, sql`users cross join comments ${ofPost} where comments.author_id = users."userId" and ${ofBlocked} ${commentSeen} ${seen}`) // prettier-ignore
   return found
 }

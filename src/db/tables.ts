@@ -306,7 +306,10 @@ export interface Tables {
     isOpen: Generated<number>
     createdAt: string
   }
-  /** A post or a comment that the team has decided about, or that was edited when it was no longer new; the other id is null. */
+  /**
+   * A post or a comment that the team has decided about or put off, or that was edited when it was no longer new; the other
+   * id is null.
+   */
   reviews: {
     reviewId: string
     postId: string | null
@@ -315,6 +318,9 @@ export interface Tables {
     /** When somebody outside the team last edited it. Until the next decision it `isOpen`. */
     editedAt: string | null
     isOpen: Generated<number>
+    /** It does not wait until then, the start of an hour. */
+    snoozedUntil: string | null
+    snoozedBy: string | null
   }
   /**
    * Deleting one ends it. `userAgent` and `address` are those of the sign-in. Using a browser

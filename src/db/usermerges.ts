@@ -48,6 +48,7 @@ const SIGNED = [
   ['images', 'userId'],
   ['merges', 'mergedBy'],
   ['post_moves', 'actorId'],
+  ['reviews', 'snoozedBy'],
   ['former_usernames', 'userId'],
 ] as const
 

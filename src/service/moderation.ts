@@ -19,6 +19,7 @@ import { operation } from './lib/operation.js'
 import { postPolicy } from './lib/postshapes.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
+import { snoozeIn, untilField, untilOf, wakeReported } from './lib/snoozing.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
 import { days, Item, itemShown } from './moderationqueue.js'
 import { removeIn as removePost } from './posts.js'
@@ -62,19 +63,21 @@ export function assertBlocks(block: boolean, decision: string | undefined): void
 
 export const decide = operation({
   id: 'moderation.decide',
-  summary: 'Decide about a post or comment: keep it, hide it as spam, or put it back in the queue',
+  summary: 'Decide about a post or comment: keep it, hide it as spam, put it off, or put it back in the queue',
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
   writes: 'content',
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED', 'CANNOT_CHANGE_OWNER'],
   input: fields({
     id: inPath('Id of the comment, or id, slug or number of the post', 'item'),
-    decision: oneOf(['keep', 'spam', 'reopen'], {
-      description: 'keep: show it, and close its reports; spam: hide it; reopen: put it back in the queue',
+    decision: oneOf(['keep', 'spam', 'reopen', 'snooze', 'wake'], {
+      description:
+        'keep: show it, and close its reports; spam: hide it; reopen: put it back in the queue; snooze: let it wait again at a later time, or once it is reported or edited; wake: let it wait again now',
     }),
     is_spam: Type.Optional(Type.Boolean({ description: 'With reopen: keep it hidden as spam' })),
     is_held: Type.Optional(Type.Boolean({ description: 'With reopen: hold it until it is kept, as the first of a new person' })), // prettier-ignore
     block: blockField,
+    until: untilField,
     if_updated_at: ifUnchanged('updated_at'),
   }),
   output: Type.Object({
@@ -84,6 +87,7 @@ export const decide = operation({
       is_spam: Type.Boolean(),
       title: Type.String(),
       number: Type.Integer({ description: 'Of the post' }),
+      snoozed_until: Type.Optional(Type.String({ format: 'date-time', description: 'Present if it was put off' })),
       author: Type.Optional(
         Type.Unsafe<'blocked'>({ type: 'string', enum: ['blocked'], description: 'Present if it blocked the author' }),
       ),
@@ -94,9 +98,15 @@ export const decide = operation({
     subject.assertMayDecide(ctx.actor)
     return subject
   },
-  run(ctx, { decision, is_spam, is_held, block = false, if_updated_at: seen }, { id }) {
+  run(ctx, { decision, is_spam, is_held, block = false, until: given, if_updated_at: seen }, { id }) {
     assertBlocks(block, decision)
+    const until = untilOf(ctx.now(), decision, given)
     return change(ctx, async (tx) => {
+      if (decision === 'snooze' || decision === 'wake') {
+        const its = await subjectToDecide(tx, id, seen)
+        await snoozeIn(tx, its, until ?? null)
+        return { decided: { id: its.id, kind: its.kind, is_spam: its.hidden === SPAM, title: its.title, number: its.number, ...(until && { snoozed_until: until }) } } // prettier-ignore
+      }
       const { subject, isSpam, blocked } = await decideIn(tx, id, {
         decision,
         isSpam: is_spam,
@@ -128,12 +138,7 @@ export async function decideIn(
   given: string,
   { decision, isSpam: staysSpam = false, isHeld: staysHeld = false, block = false, seen }: Decision,
 ) {
-  await lock(tx.db, 'post_counts')
-  const first = await subjectOf(tx, given)
-  if (first.kind === 'comment') await lockComment(tx.db, first.id) // or an edit meanwhile would not see the decision
-  const subject = first.kind === 'comment' ? await subjectOf(tx, first.id) : first
-  subject.assertMayDecide(tx.actor)
-  assertUnchanged('if_updated_at', seen, subject.updatedAt)
+  const subject = await subjectToDecide(tx, given, seen)
   const author = block && subject.authorId !== null ? await blockIn(tx, subject.authorId, 'block') : undefined
   const isSpam = decision === 'spam' || (decision === 'reopen' && staysSpam)
   const isHeld = !isSpam && decision === 'reopen' && (staysHeld || subject.hidden === HELD)
@@ -158,6 +163,17 @@ const SHOWING = { [SHOWN]: 'yes', [SPAM]: 'spam', [HELD]: 'held', [MERGED]: 'mer
 
 export const shownChange = (before: Hidden, after: Hidden): FieldChange[] =>
   before === after ? [] : [changeOf('shown', SHOWING[before], SHOWING[after])]
+
+/** What is decided about, which nobody edits before the transaction ends. */
+export async function subjectToDecide(tx: Change, given: string, seen: string | undefined): Promise<Subject> {
+  await lock(tx.db, 'post_counts')
+  const first = await subjectOf(tx, given)
+  if (first.kind === 'comment') await lockComment(tx.db, first.id) // or an edit meanwhile would not see the decision
+  const subject = first.kind === 'comment' ? await subjectOf(tx, first.id) : first
+  subject.assertMayDecide(tx.actor)
+  assertUnchanged('if_updated_at', seen, subject.updatedAt)
+  return subject
+}
 
 const EVENTS = { keep: 'kept', spam: 'marked_spam', reopen: 'reopened' } as const
 
@@ -280,7 +296,9 @@ const report = (
   change(ctx, async (tx) => {
     const { key, title } = await keep(tx)
     const report = { reportId: newId(), ...key, userId: await personOf(tx), reason: given || null, createdAt: ctx.now().toISOString() } // prettier-ignore
-    if (await putReport(tx.db, report))
+    if (await putReport(tx.db, report)) {
+      await wakeReported(tx, key)
       tx.record('postId' in key ? 'post.reported' : 'comment.reported', 'postId' in key ? key.postId : key.commentId, title) // prettier-ignore
+    }
     return { noted: true }
   })

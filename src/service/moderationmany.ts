@@ -19,16 +19,17 @@ import { operation } from './lib/operation.js'
 import { roadmapIdAfter, roadmapIdTo } from './lib/postplaces.js'
 import { postPolicy } from './lib/postshapes.js'
 import { fields, oneOf, someOf } from './lib/schemas.js'
+import { snoozeIn, untilField, untilOf } from './lib/snoozing.js'
 import { assertUnchanged } from './lib/times.js'
 import { votesSeen } from './lib/voters.js'
-import { assertBlocks, blockField, decideIn, subjectOf, type Subject } from './moderation.js'
+import { assertBlocks, blockField, decideIn, subjectOf, subjectToDecide, type Subject } from './moderation.js'
 import { movedFrom } from './postmoves.js'
 import { updateIn } from './posts.js'
 
 /** Reports of a post or comment that an undo opens again; with so many it waits for a decision either way. */
 const MOST_REPORTS = 100
 
-const DECISIONS = ['keep', 'spam', 'delete'] as const
+const DECISIONS = ['keep', 'spam', 'delete', 'snooze', 'wake'] as const
 type Word = (typeof DECISIONS)[number]
 
 export const decideMany = operation({
@@ -43,7 +44,7 @@ export const decideMany = operation({
     decision: Type.Optional(
       oneOf(DECISIONS, {
         description:
-          'keep: show them, and close their reports; spam: hide them; delete: delete them, with the votes and comments of posts',
+          'keep: show them, and close their reports; spam: hide them; delete: delete them, with the votes and comments of posts; snooze: let them wait again at a later time, or once they are reported or edited; wake: let them wait again now',
       }),
     ),
     decisions: Type.Optional(
@@ -51,6 +52,7 @@ export const decideMany = operation({
     ),
     ids: idsField('Ids of comments, or ids, slugs or numbers of posts', 'item'),
     block: blockField,
+    until: untilField,
     roadmapIds: Type.Optional(
       Type.Array(Type.String(), {
         rule: 'a roadmap, "none" or an empty text for each of ids, in their order',
@@ -63,9 +65,10 @@ export const decideMany = operation({
     ),
   }),
   output: bulkOutput,
-  async run(ctx, { decision, decisions, ids, block = false, roadmapIds = [], if_updated_at: seen }) {
+  async run(ctx, { decision, decisions, ids, block = false, until: given, roadmapIds = [], if_updated_at: seen }) {
     const words = decisionsOf(ids, decision, decisions)
     assertBlocks(block, decision)
+    const until = untilOf(ctx.now(), words.includes('snooze') ? 'snooze' : undefined, given) ?? null
     assertForEach('if_updated_at', EACH_TIME, ids, seen)
     if (roadmapIds.length > 0)
       assertForEach('roadmapIds', 'a roadmap, "none" or an empty text for each of ids, in their order', ids, roadmapIds)
@@ -73,15 +76,15 @@ export const decideMany = operation({
     const places = new Map<string, string | null>()
     for (const url of new Set(roadmapIds))
       if (url !== '') places.set(url, await roadmapIdTo(ctx, url, null, 'roadmapIds'))
-    const all = ids.map((given, index) => ({
-      given: given.trim(),
+    const all = ids.map((id, index) => ({
+      given: id.trim(),
       decision: words[index] as Word,
       roadmapId: places.get(roadmapIds[index] ?? ''),
       seen: seen?.[index],
     }))
     return changeMany(ctx, [...new Map(all.toReversed().map((each) => [each.given, each])).values()].toReversed(), {
       name: ({ given }) => given,
-      work: (tx, each) => decideOne(tx, { ...each, block }),
+      work: (tx, each) => decideOne(tx, { ...each, block, until }),
     })
   },
 })
@@ -90,12 +93,19 @@ interface Asked {
   given: string
   decision: Word
   block: boolean
+  until: string | null
   roadmapId: string | null | undefined
   seen: string | undefined
 }
 
 /** What it throws of the contract, it throws before it writes. */
-async function decideOne(tx: Change, { given, decision, block, roadmapId, seen }: Asked): Promise<Done> {
+async function decideOne(tx: Change, { given, decision, block, until, roadmapId, seen }: Asked): Promise<Done> {
+  if (decision === 'snooze' || decision === 'wake') {
+    const subject = await subjectToDecide(tx, given, seen)
+    const undo = await snoozeIn(tx, subject, decision === 'snooze' ? until : null)
+    const { id, kind, number, title } = subject
+    return { id, kind, number, title, undo }
+  }
   const { key } = await subjectOf(tx, given)
   if ('commentId' in key) await lockComment(tx.db, key.commentId) // or an edit meanwhile would be lost to an undo
   if (decision === 'delete') return deleteOne(tx, given, seen)

@@ -1,12 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import * as Type from 'typebox'
 import { HELD } from '../core/hidden.js'
-import { itemsOf, openReports, textsOf, type ItemView } from '../db/moderation.js'
+import { itemsOf, openReports, snoozesOf, textsOf, type ItemView } from '../db/moderation.js'
 import {
   COUNTED,
   countCandidates,
   countDecided,
+  countSnoozed,
   listCandidates,
+  listSnoozed,
   MOST,
   MOST_DECIDED,
   REASONS,
@@ -94,6 +96,17 @@ export const Item = Type.Object({
     }),
   ),
   repeats: Type.Optional(Repeated),
+  snoozed: Type.Optional(
+    Type.Object(
+      {
+        until: Type.String({ format: 'date-time' }),
+        person: Type.Union([Type.Object({ name: Type.String(), username: Type.String() }), Type.Null()], {
+          description: 'Who put it off; null where that was no person, or the account is deleted',
+        }),
+      },
+      { description: 'Present while it is put off' },
+    ),
+  ),
   may: itemPolicy.field,
 })
 export type Item = Type.Static<typeof Item>
@@ -134,11 +147,20 @@ export const count = operation({
     decided: Type.Integer({
       description: `How many were kept or marked as spam in the last ${WEEK} days, and since then not deleted; more than ${MOST_DECIDED} count as ${MOST_DECIDED}`,
     }),
+    snoozed: Type.Optional(
+      Type.Integer({ description: `How many are put off; more than ${COUNTED} count as ${COUNTED}. Absent for none` }),
+    ),
   }),
   async run({ db, actor, hour }, given) {
-    const rights = rightsOf(actor)
-    const { total, counts } = await countCandidates(db, { ...rights, since: sinceOf(hour(), given.days) })
-    return { total, reasons: counts, decided: await countDecided(db, { ...rights, since: sinceOf(hour(), WEEK) }) }
+    const [rights, now] = [rightsOf(actor), hour().toISOString()]
+    const { total, counts } = await countCandidates(db, { ...rights, since: sinceOf(hour(), given.days), hour: now })
+    const snoozed = await countSnoozed(db, { ...rights, hour: now })
+    return {
+      total,
+      reasons: counts,
+      decided: await countDecided(db, { ...rights, since: sinceOf(hour(), WEEK) }),
+      ...(snoozed > 0 && { snoozed }),
+    }
   },
 })
 
@@ -173,6 +195,9 @@ export const list = operation({
         names: 'board',
       }),
     ),
+    snoozed: Type.Optional(
+      Type.Boolean({ description: 'Those that are put off, whatever the reason, in place of those that wait' }),
+    ),
     query: textField('posts and comments', { within: 'title or text', most: MOST_TEXTS }),
     days,
     ...orderFields('desc', 'Sort by time, the reported ones first in either direction'),
@@ -184,18 +209,17 @@ export const list = operation({
     total: Type.Integer({ description: `How many wait; of more than ${MOST} for a reason, ${MOST} are counted` }),
     ...pageKeys,
   }),
-  async run(ctx, { reasons, boardId, query = '', days: most, created, since, until, ...page }) {
+  async run(ctx, { reasons, boardId, snoozed = false, query = '', days: most, created, since, until, ...page }) {
     const period = periodFrom({ since, until })
     const { db, actor } = ctx
     const boards = boardId && (await boardIdsFrom(ctx, boardId))
-    const candidates = await listCandidates(db, {
-      reasons,
-      created,
-      since: sinceOf(hourOf(ctx.now()), most),
-      ...rightsOf(actor),
-    })
+    const [hour, rights] = [hourOf(ctx.now()), rightsOf(actor)]
+    const now = hour.toISOString()
+    const found = snoozed
+      ? (await listSnoozed(db, { ...rights, hour: now })).map((each) => ({ ...each, reasons: [] }))
+      : merged(await listCandidates(db, { reasons, created, since: sinceOf(hour, most), hour: now, ...rights }))
     const all = queueOf(
-      candidates.filter((each) => isWithin(period, each.createdAt) && (boards?.includes(each.boardId) ?? true)),
+      found.filter((each) => isWithin(period, each.createdAt) && (boards?.includes(each.boardId) ?? true)),
       created,
     )
     const waiting = query.trim() === '' ? all : await matching(ctx, all, query)
@@ -227,25 +251,30 @@ export async function itemShown(
   most: number,
 ): Promise<Item | undefined> {
   const rights = { ...rightsOf(ctx.actor), posts: kind === 'post', comments: kind === 'comment' }
-  const since = sinceOf(hourOf(ctx.now()), most)
-  const candidates = await listCandidates(ctx.db, { reasons: REASONS, created: 'desc', since, id, ...rights })
-  const [waiting] = queueOf(candidates, 'desc')
+  const hour = hourOf(ctx.now())
+  const times = { since: sinceOf(hour, most), hour: hour.toISOString() }
+  const [waiting] = merged(await listCandidates(ctx.db, { reasons: REASONS, created: 'desc', ...times, id, ...rights }))
   const [item] = await itemsShown(ctx, [waiting ?? { kind, id, reasons: [], createdAt: null, boardId: null }])
   return item
 }
 
-/** Each once, with all reasons: reported ones first, then by time. */
-function queueOf(candidates: readonly Candidate[], created: Direction): Waiting[] {
+/** Each once, with all reasons. */
+function merged(candidates: readonly Candidate[]): Waiting[] {
   const waiting = new Map<string, Waiting>()
   for (const { reason, ...item } of candidates) {
     const present = waiting.get(item.id)
     if (!present) waiting.set(item.id, { ...item, reasons: [reason] })
     else if (!present.reasons.includes(reason)) present.reasons.push(reason)
   }
+  return [...waiting.values()]
+}
+
+/** Reported ones first, then by time. */
+function queueOf(waiting: readonly Waiting[], created: Direction): Waiting[] {
   const isReported = ({ reasons }: Waiting) => Number(reasons.includes('reported'))
   const byTime = (one: Waiting, other: Waiting) =>
     one.createdAt.localeCompare(other.createdAt) || one.id.localeCompare(other.id)
-  return [...waiting.values()].toSorted(
+  return waiting.toSorted(
     (one, other) =>
       isReported(other) - isReported(one) || (created === 'asc' ? byTime(one, other) : byTime(other, one)),
   )
@@ -263,14 +292,19 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
       kind === 'post'
         ? await repeatedBy(ctx, newAmong(views, those, new Set(reports.map(({ postId }) => postId))))
         : undefined
+    // Only what waits for nothing may be put off
+    const off = those.flatMap(({ id, reasons }) => (reasons.length === 0 ? [id] : []))
+    const snoozes = off.length === 0 ? [] : await snoozesOf(ctx.db, kind, off, hourOf(ctx.now()).toISOString())
     for (const view of views) {
       const candidate = those.find(({ id }) => id === view.id)
       const ofItem = reports.filter((report) => (kind === 'post' ? report.postId : report.commentId) === view.id)
       const repeated = repeats?.get(view.id)
+      const snooze = snoozes.find((each) => (kind === 'post' ? each.postId : each.commentId) === view.id)
       if (candidate)
         shown.set(view.id, {
           ...toItem(ctx, view, candidate, { reports: ofItem, author: holders.get(view.userId ?? '') ?? null }),
           ...(repeated && { repeats: repeated }),
+          ...(snooze?.snoozedUntil && { snoozed: { until: snooze.snoozedUntil, person: snooze.username === null ? null : { name: snooze.name ?? '', username: snooze.username } } }), // prettier-ignore
         })
     }
   }

@@ -5,6 +5,7 @@ import type { Context } from './lib/context.js'
 import { stepOf, type Final, type Reversing, type Step, type Undone } from './lib/reversing.js'
 import { personOf } from './lib/sessions.js'
 import * as merges from './merges.js'
+import * as moderation from './moderation.js'
 import * as roles from './roles.js'
 import * as users from './users.js'
 import * as votes from './votes.js'
@@ -53,8 +54,19 @@ const followBoard = (op: typeof boardFollows.follow) =>
     true,
   )
 
+const awake: Reversing = (ctx, event) => {
+  const about = event.action.split('.')[0] as 'post' | 'comment'
+  const others = (['snoozed', 'woken', 'kept', 'marked_spam', 'reopened'] as const).map((verb) => `${about}.${verb}` as const) // prettier-ignore
+  return toggle(others, async (_ctx, { subject_id: id }) => stepOf(moderation.decide, { id, decision: 'wake' }))(
+    ctx,
+    event,
+  )
+}
+
 /** Events that another event takes back, and how. */
 export const TOGGLES: Readonly<Record<string, Reversing>> = {
+  'post.snoozed': awake,
+  'comment.snoozed': awake,
   'post.voted': vote(votes.remove, votes.unassign),
   'post.unvoted': vote(votes.add, votes.assign),
   'post.followed': follow(follows.unfollow),

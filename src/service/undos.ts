@@ -16,8 +16,9 @@ import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath } from './lib/schemas.js'
+import { snoozeBack } from './lib/snoozing.js'
 import { unmergeIn } from './merges.js'
-import { setHidden, shownChange, subjectOf, subjectOfPost, type Subject } from './moderation.js'
+import { setHidden, shownChange, subjectOf, subjectOfPost, subjectToDecide, type Subject } from './moderation.js'
 import { updateIn } from './posts.js'
 import { retagBack } from './posttags.js'
 import { postItself } from './lib/whichpost.js'
@@ -33,12 +34,12 @@ export const apply = operation({
   output: bulkOutput,
   run: (ctx, { undo_id: undoId }) =>
     changeMany(ctx, (tx) => takeUndo(tx, undoId), {
-      name: (each) => (each.type === 'decided' ? each.id : each.postId),
+      name: (each) => ('id' in each ? each.id : each.postId),
       work: (tx, each) => takenBack(tx, each),
     }),
 })
 
-function takenBack(tx: Change, each: Undoable): Promise<Done> {
+async function takenBack(tx: Change, each: Undoable): Promise<Done> {
   switch (each.type) {
     case 'moved':
       return moveBack(tx, each)
@@ -48,6 +49,12 @@ function takenBack(tx: Change, each: Undoable): Promise<Done> {
       return retagBack(tx, each)
     case 'decided':
       return takeBack(tx, each)
+    case 'snoozed': {
+      const subject = await subjectToDecide(tx, each.id, undefined)
+      if (!(await snoozeBack(tx, subject, each))) throw changedSince()
+      const { id, kind, number, title } = subject
+      return { id, kind, number, title, undo: 'final' }
+    }
   }
 }
 

@@ -76,6 +76,8 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'posts report': { args: 'POST --as grace@example.org' },
   'moderate spam': { args: 'POST' },
   'moderate reopen': { args: 'POST' },
+  'moderate snooze': { args: 'POST --until 1d' },
+  'moderate wake': { args: 'POST' },
   'moderate keep': { args: 'POST' },
   'moderate decide': { args: 'keep POST' },
   'moderate undo': { args: 'x', code: 3 },

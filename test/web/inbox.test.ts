@@ -92,6 +92,32 @@ describe.each(engines)('the inbox on %s', (engine) => {
     expect((await site.events()).slice(-4).map(([action]) => action).toSorted()).toEqual(['comment.reopened', 'post.reopened', 'post.reopened', 'user.unblocked']) // prettier-ignore
   })
 
+  it('puts off until a day that a page asks for, says who did, and wakes', async () => {
+    const { site, owner, wish, get, send } = await open(engine)
+    const made = [await wish('One'), await wish('Two')]
+    const chosen = made.map(versionOf)
+    const asked = await send('/dashboard', { chosen, verb: 'snooze' })
+    expect([asked.status, asked.text.includes('Snooze until when?'), asked.text.match(/name="chosen" value/g)?.length]).toEqual([200, true, 2]) // prettier-ignore
+    const past = await send('/dashboard', { chosen, verb: 'snooze', date: '2020-01-01' })
+    expect(past.text).toContain('Choose a day within the coming year.')
+    expect(past.text).toContain('value="2020-01-01"')
+    const day = new Date(site.clock.now.getTime() + 3 * 86_400_000).toISOString().slice(0, 10)
+    expect((await send('/dashboard', { chosen, verb: 'snooze', date: day })).headers.location).toMatch(/^\/dashboard\?done=decidedSnooze\.2&undo=/) // prettier-ignore
+    const empty = await get('/dashboard', owner)
+    expect([rowsIn(empty.text), badge(empty.text)]).toEqual([0, undefined])
+    const off = await get('/dashboard?reason=snoozed', owner)
+    expect([rowsIn(off.text), plain(off.text).match(/Snoozed by [^<]+ until /g)?.length]).toEqual([2, 2])
+    expect(off.text).toMatch(/href="\/dashboard\?reason=snoozed" aria-current="true"/)
+    const page = `/dashboard/posts/${made[0]?.slug}`
+    expect(plain((await get(page)).text)).toMatch(/Snoozed by [^<]+ until /)
+    expect((await send(page, { one: `wake ${versionOf(made[0]!)}` })).headers.location).toContain('done=decidedWake.1')
+    const woken = await send('/dashboard?reason=snoozed', { one: `wake ${versionOf(made[1]!)}` })
+    expect(woken.headers.location).toMatch(/^\/dashboard\?reason=snoozed&done=decidedWake\.1&undo=/)
+    expect(rowsIn((await get('/dashboard')).text)).toBe(2)
+    const one = await send('/dashboard', { one: `snooze ${versionOf(made[0]!)}`, until: '1d' })
+    expect(one.headers.location).toContain('done=decidedSnooze.1')
+  })
+
   it('hides what else a blocked person wrote with one button', async () => {
     const { author, wish, get, send } = await open(engine)
     const made = [await wish('One'), await wish('Two'), await wish('Three')]
@@ -225,9 +251,15 @@ it('ten reported posts are decided by keyboard alone, a key for each, and the fo
   await page.locator('.flash').waitFor()
   expect([await current(), await focused()]).toEqual(['Wish 8', 'flash'])
   expect(await page.locator('.flash').ariaSnapshot()).toContain('1 hidden as spam.')
-  await page.keyboard.press('z')
+  await page.keyboard.press('u')
   await expect.poll(() => page.innerText('.flash')).toContain('taken back')
   expect(await focused()).toBe('flash')
+  await page.keyboard.press('z')
+  await page.locator('#field-date').waitFor()
+  await page.keyboard.press('z')
+  await expect.poll(() => page.innerText('.flash')).toContain('1 snoozed.')
+  await page.keyboard.press('u')
+  await expect.poll(() => page.innerText('.flash')).toContain('taken back')
   for (let left = 10; left > 0; left--) {
     await expect.poll(() => page.locator('[data-row]').count()).toBe(left)
     await page.keyboard.press(left % 2 === 0 ? 'e' : 's')
@@ -300,7 +332,7 @@ it('keys choose rows, do nothing in fields, are listed by ?, and can be switched
   expect(await page.locator('dialog[open]').count()).toBe(0)
   await page.focus('[data-row]')
   await page.keyboard.press('?')
-  expect(await page.locator('dialog[open] kbd').allInnerTexts()).toEqual(expect.arrayContaining(['j', 'k', 'x', 'e', 's', 'z', '?'])) // prettier-ignore
+  expect(await page.locator('dialog[open] kbd').allInnerTexts()).toEqual(expect.arrayContaining(['j', 'k', 'x', 'e', 's', 'z', 'u', '?'])) // prettier-ignore
   await page.click('dialog label')
   await page.keyboard.press('Escape')
   await page.reload()

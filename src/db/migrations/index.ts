@@ -68,6 +68,7 @@ import { up as searchRefill } from './0070_search_refill.js'
 import { up as boardRules } from './0072_board_rules.js'
 import { up as spamIndex } from './0073_spam_index.js'
 import { up as hiddenVotes } from './0075_hidden_votes.js'
+import { up as snoozes } from './0076_snoozes.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -143,4 +144,5 @@ export const migrations: Record<string, Migration> = {
   '0072_board_rules': { up: boardRules },
   '0073_spam_index': { up: spamIndex },
   '0075_hidden_votes': { up: hiddenVotes },
+  '0076_snoozes': { up: snoozes },
 }

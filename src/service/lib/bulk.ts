@@ -8,13 +8,14 @@ import { change, type Change } from './change.js'
 import type { Context } from './context.js'
 import { listOf, nullable } from './schemas.js'
 import { votesHidden } from './voters.js'
+import type { Snoozing } from './snoozing.js'
 
 /** Things that one request may change. */
 export const MOST_AT_ONCE = 100
 const UNDO_MS = 10 * 60_000
 
 /** What changed, before and after: what takes it back. Stored as JSON for some minutes, so ids only. */
-export type Undoable = Moved | Decided | Merged | Tagged
+export type Undoable = Moved | Decided | Merged | Tagged | Snoozing
 
 export interface Moved {
   type: 'moved'
@@ -50,7 +51,7 @@ export interface Decided {
   /** When it was decided: another time means that somebody has decided since. */
   decidedAt: string
   /** The decision before, if there was one. */
-  review: { decidedAt: string; editedAt: string | null; isOpen: number } | null
+  review: Snoozing['review']
   /** The reports that it closed. */
   reports: readonly string[]
   /** The author, where it blocked that account, and `updatedAt` of it from then on. */

@@ -8,13 +8,16 @@ import { action, Redirect, type AnyAction, type AnyPage, type Fields, type Said,
 import type { Section } from '../kit/sections.js'
 import { Form, Hidden } from '../parts/form.js'
 import { ApplyEach, eachOf, itemOf, questionOf, type Item } from './eachdecision.js'
+import { snoozeQuestion } from './snoozing.js'
 
 /** What is decided with a button. `block` also blocks the author. */
-type Verb = 'keep' | 'spam' | 'block' | 'delete'
+type Verb = 'keep' | 'spam' | 'block' | 'snooze' | 'wake' | 'delete'
 const VERBS = {
   keep: { label: 'decision.keep', flash: 'decidedKeep', key: 'e', kind: 'plain' },
   spam: { label: 'decision.spam', flash: 'decidedSpam', key: 's', kind: 'plain' },
   block: { label: 'decision.block', flash: 'decidedBlock', key: 'b', kind: 'danger' },
+  snooze: { label: 'decision.snooze', flash: 'decidedSnooze', key: 'z', kind: 'plain' },
+  wake: { label: 'decision.wake', flash: 'decidedWake', key: 'z', kind: 'plain' },
   delete: { label: 'action.delete', flash: 'decidedDelete', key: undefined, kind: 'danger' },
 } as const satisfies Record<Verb, { label: Key; flash: Said['flash']; key: string | undefined; kind: string }>
 
@@ -25,8 +28,8 @@ export const KEYS: readonly (readonly [key: string, does: Key])[] = [
   ['x', 'shortcuts.choose'],
   ['X', 'shortcuts.chooseRange'],
   ['o', 'shortcuts.open'],
-  ...Object.values(VERBS).flatMap(({ key, label }) => (key === undefined ? [] : [[key, label] as const])),
-  ['z', 'shortcuts.undo'],
+  ...(['keep', 'spam', 'block'] as const).map((verb) => [VERBS[verb].key, VERBS[verb].label] as const),
+  ['u', 'shortcuts.undo'],
 ]
 
 const isVerb = (text: string | undefined): text is Verb => text !== undefined && Object.hasOwn(VERBS, text)
@@ -183,6 +186,7 @@ function inputOf(view: View, form: Fields) {
         }
       : { decision: verb === 'block' ? 'spam' : verb }),
     ...(verb === 'block' && { block: true }),
+    ...(verb === 'snooze' && { until: form.until || form.date || '' }),
     ids: items.map((item) => item.id),
     if_updated_at: items.map(({ version }) => version),
   } as const
@@ -201,6 +205,10 @@ export const decides = (
     many: ['chosen'],
     async before(view, form) {
       const { verb, items } = sentBy(form)
+      if (verb === 'snooze' && items.length > 0 && view.viewer) {
+        const asked = await snoozeQuestion(view, form, () => view.dryRun(decideMany, inputOf(view, form)))
+        return asked && { ...asked, section }
+      }
       const isLoss = verb === 'delete' || items.some(({ decision }) => decision === 'delete')
       if (!isLoss || form.confirmed || !view.viewer) return undefined
       const { outcomes } = await view.dryRun(decideMany, inputOf(view, form))

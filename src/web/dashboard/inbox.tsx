@@ -21,7 +21,8 @@ import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
 import { EachChoice } from './eachdecision.js'
-import { ByBlocked, daysOf, Filters, HOME, reasonOf } from './inboxfilters.js'
+import { ByBlocked, daysOf, Filters, HOME, isSnoozed, reasonOf, tabOf } from './inboxfilters.js'
+import { Snoozed } from './snoozing.js'
 
 const POSTS = '/dashboard/posts'
 /** The keys of the links of a row. */
@@ -50,6 +51,7 @@ async function load(view: LiveView) {
   const [reason, days, { board }] = [reasonOf(view), daysOf(view), view.query]
   const found = await view.call(service.list, {
     ...(reason && { reasons: [reason] }),
+    ...(isSnoozed(view) && { snoozed: true }),
     ...(board !== undefined && { boardId: [board] }),
     days,
     limit: SIZE,
@@ -58,7 +60,7 @@ async function load(view: LiveView) {
   if (found.items.length === 0 && found.total > 0)
     throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
   const counts = await view.call(service.count, { days })
-  const isAbout = counts.reasons.blocked > 0 && reason === undefined && board === undefined
+  const isAbout = counts.reasons.blocked > 0 && tabOf(view) === undefined && board === undefined
   return {
     ...found,
     counts,
@@ -77,11 +79,11 @@ export const inbox = page({
   show(view, { items, total, total_pages: pages, counts, boards, stages, blocked }) {
     const { t } = view
     const rows = items.map(rowOf)
-    const isFiltered = reasonOf(view) !== undefined || view.query.board !== undefined
+    const isFiltered = tabOf(view) !== undefined || view.query.board !== undefined
     return (
       <>
         <Top view={view} title={t('inbox.title')} count={t('inbox.count', { count: total })}>
-          <KeyHelp view={view} keys={[...KEYS, ...WAYS]} />
+          <KeyHelp view={view} keys={[...KEYS, ...WAYS, ['z', 'decision.snooze']]} />
         </Top>
         <Filters view={view} counts={counts} boards={boards} />
         <ByBlocked view={view} rows={blocked.map(rowOf)} />
@@ -126,11 +128,16 @@ export const inbox = page({
 
 export const decide = decides(async () => inbox, 'inbox')
 
-export const rowOf = ({ id, updated_at, may }: service.Item): Decidable => ({
+export const rowOf = ({ id, updated_at, may, snoozed }: service.Item): Decidable => ({
   id,
   updated_at,
   verbs: may.includes('spam')
-    ? ['keep', 'spam', ...(['block', 'delete'] as const).filter((verb) => may.includes(verb))]
+    ? [
+        'keep',
+        'spam',
+        ...(['block', 'delete'] as const).filter((verb) => may.includes(verb)),
+        snoozed ? 'wake' : 'snooze',
+      ]
     : [],
 })
 
@@ -167,6 +174,7 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
               </span>
             ))}
             {item.is_held ? <span class="mark">{t('mark.held')}</span> : null}
+            <Snoozed view={view} item={item} />
             <Person view={view} person={author} />
             <AuthorFacts view={view} account={item.author_account} />
             {board ? (

@@ -11,13 +11,15 @@ export const HOME = '/dashboard'
 const DAYS = ['7', '1', '30', '365'] as const
 
 export const reasonOf = ({ query }: View) => service.REASONS.find((reason) => reason === query.reason)
+export const isSnoozed = ({ query }: View): boolean => query.reason === 'snoozed'
+export const tabOf = (view: View) => (isSnoozed(view) ? 'snoozed' : reasonOf(view))
 export const daysOf = ({ query }: View): number => Number(DAYS.find((days) => days === query.days) ?? DAYS[0])
 
 /** The reasons are links; the rest of the filter is a form that only its button and Enter send. */
 export function Filters({ view, counts, boards }: FiltersProps) {
   const { t, query } = view
-  const chosen = reasonOf(view)
-  const tab = (reason: (typeof service.REASONS)[number] | undefined, count: number) => (
+  const chosen = tabOf(view)
+  const tab = (reason: ReturnType<typeof tabOf>, count: number) => (
     <a
       href={view.href(withParameters(view.url, { reason, page: undefined }))}
       aria-current={reason === chosen ? 'true' : undefined}
@@ -33,6 +35,7 @@ export function Filters({ view, counts, boards }: FiltersProps) {
         {SHOWN_FIRST.filter((reason) => counts.reasons[reason] > 0 || reason === chosen).map((reason) =>
           tab(reason, counts.reasons[reason]),
         )}
+        {counts.snoozed || chosen === 'snoozed' ? tab('snoozed', counts.snoozed ?? 0) : null}
       </nav>
       <details open={query.board !== undefined || query.days !== undefined}>
         <summary class="button plain">{t('filter.title')}</summary>
@@ -63,7 +66,7 @@ export function Filters({ view, counts, boards }: FiltersProps) {
 
 interface FiltersProps {
   view: View
-  counts: { total: number; reasons: Record<(typeof service.REASONS)[number], number> }
+  counts: { total: number; reasons: Record<(typeof service.REASONS)[number], number>; snoozed?: number }
   boards: Awaited<ReturnType<typeof boardsWith>>
 }
 

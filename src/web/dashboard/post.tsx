@@ -83,7 +83,7 @@ const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =
     takesComments(view, post) && (['r', 'comment.write'] as const),
     takesComments(view, post) && view.can('comment:create_internal') && (['n', 'comment.writeNote'] as const),
     post.may.includes('delete') && (['#', 'action.delete'] as const),
-    ['z', 'shortcuts.undo'] as const, // prettier-ignore
+    ['u', 'shortcuts.undo'] as const, // prettier-ignore
   ].filter((each) => each !== false)
 
 function Tools({ view, post: { slug, may }, hasUpdates }: { view: View; post: Data['post']; hasUpdates: boolean }) {

@@ -42,7 +42,7 @@ const KEYS = [
   ['x', 'shortcuts.choose'],
   ['X', 'shortcuts.chooseRange'],
   ['o', 'shortcuts.open'],
-  ['z', 'shortcuts.undo'],
+  ['u', 'shortcuts.undo'],
 ] as const
 
 /** Posts on a page. One bulk change takes up to 100. */

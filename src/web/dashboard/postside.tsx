@@ -23,6 +23,7 @@ import { RowVerbs, Unmet } from './decisions.js'
 import { By, HOME as LOG, What } from './events.js'
 import { MergeButton, Repeats, rowOf } from './inbox.js'
 import { pathOf, type Data } from './postdata.js'
+import { Snoozed } from './snoozing.js'
 import { State } from './users.js'
 
 type Props = Data & { view: View }
@@ -87,10 +88,12 @@ function Places({ view, post, places, audience }: Props) {
 /** Why it waits for a decision, and what decides. */
 function Waits({ view, post, item }: Props) {
   const { t } = view
-  if (!item || (item.reasons.length === 0 && !item.is_spam)) return null
+  if (!item || (item.reasons.length === 0 && !item.is_spam && !item.snoozed)) return null
   return (
     <section>
-      <h2 id="waits">{item.reasons.length > 0 ? t('inbox.reasons') : t('inbox.mark.spam')}</h2>
+      <h2 id="waits">
+        {t(item.reasons.length > 0 ? 'inbox.reasons' : item.snoozed ? 'inbox.reason.snoozed' : 'inbox.mark.spam')}
+      </h2>
       <Unmet view={view} titles={new Map([[item.id, post.title]])} />
       <p class="facts">
         {item.reasons.map((reason) => (
@@ -100,6 +103,7 @@ function Waits({ view, post, item }: Props) {
               : t(`inbox.mark.${reason as 'new'}`)}
           </span>
         ))}
+        <Snoozed view={view} item={item} />
       </p>
       <Reports view={view} reports={item.reports} />
       <Repeats view={view} item={item} />

@@ -246,7 +246,7 @@ function resultOf(view: View, form: Fields, { rest, total, made, failed, undos }
         <Form view={view} to={`/undo/${encodeURIComponent(newest)}`} class="buttons">
           <Hidden name="to" value={to} />
           <Hidden name="more" value={more.join('\n')} />
-          <button type="submit" class="button plain" data-key="z">
+          <button type="submit" class="button plain" data-key="u">
             {t('undo.button')}
           </button>
           {back}

@@ -134,7 +134,7 @@ function Flash({ view }: { view: View }) {
       {undo === undefined || !view.viewer ? null : (
         <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
           <Hidden name="to" value={withParameters(view.url, {})} />
-          <button type="submit" class="link" data-key="z">
+          <button type="submit" class="link" data-key="u">
             {t('undo.button')}
           </button>
         </Form>

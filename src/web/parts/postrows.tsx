@@ -51,7 +51,7 @@ export function Failures({
       {undo === undefined ? null : (
         <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
           <Hidden name="to" value={withParameters(view.url, {})} />
-          <button type="submit" class="button plain" data-key="z">
+          <button type="submit" class="button plain" data-key="u">
             {t('undo.button')}
           </button>
         </Form>

@@ -31,12 +31,14 @@ const VERBS = {
   Sending: 'send',
   Sent: 'send',
   Set: 'set',
+  Snoozed: 'snooze',
   Took: 'take',
   Unblocked: 'unblock',
   Unfollowed: 'unfollow',
   Unmarked: 'unmark',
   Updated: 'update',
   Voted: 'vote',
+  Woke: 'wake',
 } as const
 
 /** What a command says that it did. It begins with a verb, so that a dry run can say what the command would do. */
