@@ -75,6 +75,7 @@ const RACES: Record<string, Race | string> = {
   'reports.userId': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /posts/${postId}/report`, body: {} })), // prettier-ignore
   'reviews.commentId': race('owner', 'POST_NOT_FOUND', ({ commentId }) => ({ line: `POST /moderation/${commentId}`, body: { decision: 'keep' } })), // prettier-ignore
   'reviews.postId': race('owner', 'POST_NOT_FOUND', ({ postId }) => ({ line: `POST /moderation/${postId}`, body: { decision: 'keep' } })), // prettier-ignore
+  'reviews.snoozedBy': race('user', 'USER_NOT_FOUND', ({ postId }) => ({ line: `POST /moderation/${postId}`, body: { decision: 'snooze', until: '1d' } })), // prettier-ignore
   'role_permissions.role_id': race('owner', 'ROLE_NOT_FOUND', ({ roleId }) => ({ line: 'PATCH /roles', body: { id: roleId, name: 'Team', permissions: ['board:read'] } })), // prettier-ignore
   'roles_users.role_id': race('owner', 'ROLE_NOT_FOUND', ({ roleId, userId }) => ({ line: `PUT /roles/${roleId}/users/${userId}` })), // prettier-ignore
   'roles_users.user_id': race('owner', 'USER_NOT_FOUND', ({ roleId, userId }) => ({ line: `PUT /roles/${roleId}/users/${userId}` })), // prettier-ignore
@@ -96,7 +97,7 @@ const EMAIL = 'bob@example.org'
 async function world(engine: Engine) {
   const site = await makeSite(engine)
   const owner = await site.owner()
-  const { userId, token: user } = await site.member(['post:update', 'user:invite', 'dashboard:read'], {
+  const { userId, token: user } = await site.member(['post:update', 'post:destroy', 'user:invite', 'dashboard:read'], {
     email: EMAIL,
     password: PASSWORD,
   })
