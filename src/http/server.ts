@@ -54,6 +54,8 @@ export interface ServerOptions {
   traffic?: Traffic | undefined
   /** Called for each hit of the response cache, in tests. */
   verifyHit?: VerifyHit
+  /** Its response cache, where several servers of tests are one. */
+  responses?: ResponseCache
 }
 
 export async function buildServer(
@@ -69,11 +71,11 @@ export async function buildServer(
     requests,
     traffic = new Traffic(),
     verifyHit,
+    responses = new ResponseCache(site),
     addresses = (own) => own.addresses().map(boundAddress),
   }: ServerOptions = {},
 ): Promise<FastifyInstance> {
   const routes = new CacheableRoutes()
-  const responses = new ResponseCache(site)
   const trust = trustOf(trustProxy)
   const batch = new ResponseBatch(() => server.log, { trust, traffic })
   const connections = new Connections(limits, {

@@ -33,6 +33,7 @@ import { newUser } from '../../src/service/lib/people.js'
 import { pageGate, web } from '../../src/web/index.js'
 import { cleanup } from './cleanup.js'
 import { verifyHit } from './hits.js'
+import { shareServer } from './servers.js'
 import { engines, makeDatabase, type Engine } from './databases.js'
 
 export { cleanup, engines, makeDatabase, type Engine }
@@ -48,7 +49,7 @@ export interface TestSite {
   mail: MailSettings | null
   /** The context of operations, without the caller. */
   base: Omit<Context, 'actor' | 'origin' | 'dryRun'>
-  /** Its server. It is built when a test first asks for it, because most tests call operations. */
+  /** A server of its own. It is built when a test first asks for it: requests alone go to one that sites share. */
   server(): Promise<FastifyInstance>
   logs: string[]
   /** The statements that ran on this site's database, in the order in which they ended. */
@@ -162,13 +163,15 @@ export async function makeSite(
     limits: new Limits(rates),
   }
   const logs: string[] = []
+  const served = () => ({ ...base, ping, ...(cached && { cache }) })
+  const newLimit = () => rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() })
   const build = async () => {
     const server = await buildServer(
       [...operations, ...extra],
-      { ...base, ping, ...(cached && { cache }) },
+      served(),
       { level: 'info', stream: { write: (line) => void logs.push(line) } },
       {
-        requests: rates.requests && new RequestLimit(rates.requests, { db, now: () => new Date() }),
+        requests: newLimit(),
         gates: [pageGate(base)],
         surfaces: [web],
         ...(rerun && {
@@ -182,6 +185,14 @@ export async function makeSite(
   }
   let built: Promise<FastifyInstance> | undefined
   const server = () => (built ??= build())
+  const isUsual = extra.length === 0 && siteLanguage === undefined && Object.keys(options).length === 0
+  let shared: Promise<FastifyInstance> | undefined
+  /** Its own server where a test has asked for that, or where a shared one would be another. */
+  const answering = () => {
+    if (built || !isUsual) return server()
+    if (!shared) cleanup(() => (shared = undefined)) // a site may live on, for other tests of its file
+    return (shared ??= shareServer({ site: served(), logs, requests: newLimit(), rerun }))
+  }
   const callAs =
     (actor: Actor): Call =>
     async (op, input, body) => {
@@ -209,7 +220,7 @@ export async function makeSite(
     callAs,
     call: callAs(operator),
     base,
-    http: async (...request) => httpOf(await server())(...request),
+    http: async (...request) => httpOf(await answering())(...request),
     async mailedToken(recipient) {
       const mail = await db
         .selectFrom('deliveries')

@@ -119,6 +119,10 @@ export class ResponseCache {
     return { ...entry, headers: [...headers, ...AWAY], notModifiedHeaders: [...notModifiedHeaders, ...AWAY] }
   }
 
+  clear(): void {
+    this.#entries.clear()
+  }
+
   #drop(key: string, entry?: CachedResponse): undefined {
     if (entry === undefined || this.#entries.peek(key) === entry) this.#entries.delete(key)
   }

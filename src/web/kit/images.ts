@@ -18,7 +18,7 @@ const PRIVATE = { 'cache-control': 'private, no-store', 'cross-origin-resource-p
 /** Serves the images of posts and comments. Those who may not read a text that shows one get a 404. */
 export function serveImages(
   server: FastifyInstance,
-  db: Context['db'],
+  site: Pick<Context, 'db'>,
   actorOf: (request: FastifyRequest) => Promise<Actor>,
 ): void {
   server.get<{ Params: { name: string } }>(
@@ -26,7 +26,7 @@ export function serveImages(
     { config: { op: 'image', part: 'file' } },
     async (request, reply) => {
       const named = imageAt(`${IMAGES}/${request.params.name}`)
-      const file = named && (await imageFile({ db, actor: await actorOf(request) }, named))
+      const file = named && (await imageFile({ db: site.db, actor: await actorOf(request) }, named))
       if (!named || !file) throw new AppError('NOT_FOUND', 'There is no such image.')
       reply.headers({ ...HEADERS, ...(file.isPublic ? PUBLIC : PRIVATE) }).type(file.mediaType)
       // The bytes of an id never change, so they are not read for those who have them

@@ -47,7 +47,7 @@ export const surfaceOf =
     server.addContentTypeParser('multipart/form-data', (_request, _body, done) => done(null)) // see `bodyOf`
     await server.register(formbody, { bodyLimit: FORM_LIMIT, parser: formOf })
     serveFiles(server, () => customCss(site))
-    serveImages(server, site.db, async (raw) => (await makers()).renderer.actorOf(raw))
+    serveImages(server, site, async (raw) => (await makers()).renderer.actorOf(raw))
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
     if (!routes.isAlone)
       onMissing((raw, reply) => {
