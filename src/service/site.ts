@@ -120,7 +120,7 @@ export const setup = operation({
   summary: 'Create the owner account and set the site title',
   http: 'POST /auth/setup 201',
   access: 'public',
-  mails: 'unless-operator', // `setup --no-mail`: whoever has the machine needs no letter
+  mails: 'unless-declined', // nobody could set up a site whose mail is not configured yet
   ownPages: true,
   limit: 'token',
   sensitive: true,
@@ -152,6 +152,9 @@ export const setup = operation({
       Type.Boolean({ description: 'Create the four usual roadmaps too, as POST /roadmaps/usual does' }),
     ),
     board: Type.Optional({ ...boardName, description: 'Name of a first board, which everybody sees' }),
+    noMail: Type.Optional(
+      Type.Boolean({ description: 'Set the site up although it cannot send mail: nobody can sign up until it can' }),
+    ),
     setupToken: Type.Optional(
       nullable('string', { description: 'Needed if the server has the setting setup.token', secret: true }),
     ),

@@ -53,9 +53,13 @@ describe.each(engines)('the first owner on %s', (engine) => {
     expect(await outcome(site, own)).toEqual([201, undefined])
   })
 
-  it('is refused after the check that mail is configured, as specified', async () => {
+  it('is refused where mail is not configured, unless it says that it does without', async () => {
     const site = await makeSite(engine, { mail: false })
-    expect(await outcome(site, { origin: 'https://evil.example' })).toEqual([501, 'MAIL_CONFIG_MISSING'])
+    expect(await outcome(site, {})).toEqual([501, 'MAIL_CONFIG_MISSING'])
+    const without = { ...OWNER, noMail: true }
+    expect(await outcome(site, { origin: 'https://evil.example' }, without)).toEqual([403, 'SETUP_REFUSED'])
+    expect(await outcome(site, {}, { ...OWNER, noMail: 'true' })).toEqual([501, 'MAIL_CONFIG_MISSING'])
+    expect(await outcome(site, {}, without)).toEqual([201, undefined])
   })
 
   it('needs the token of setup.token over HTTP, and wrong ones are limited', async () => {

@@ -10,8 +10,8 @@ import { engines, makeSite, OWNER, type Engine, type TestSite } from '../support
 const SITE = 'http://localhost'
 const cookieOf = (token?: string) => ({ accept: 'text/html', ...(token !== undefined && { cookie: `feedbackctl=${token}` }) }) // prettier-ignore
 
-async function open(engine: Engine) {
-  const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+async function open(engine: Engine, options: { mail?: boolean } = {}) {
+  const site = await makeSite(engine, { siteUrl: SITE, rates: {}, ...options })
   const owner = await site.owner()
   const get = async (path: string, token?: string) => {
     const { status, text, headers } = await site.http(`GET /${path}`, { headers: cookieOf(token) })
@@ -268,6 +268,44 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect((await get('/dashboard/invitations/nobody/revoke', owner)).status).toBe(404)
     expect((await get('/dashboard/invitations?state=waiting', owner)).text).toContain('other@example.com')
     expect((await get('/dashboard/invitations?state=expired', owner)).text).toContain('No invitation is in this state.')
+  })
+})
+
+describe.each(engines)('a site that cannot send mail, on %s', (engine) => {
+  it('is set up from its page, once its owner has read what that means', async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {}, mail: false })
+    const page = await site.http('GET //setup/create-account', { headers: cookieOf() })
+    expect([page.status, page.text.includes('name="noMail"'), page.text.includes('mail.url is not set')]).toEqual([200, true, true]) // prettier-ignore
+    const send = (form: Record<string, string>) =>
+      site.http('POST //setup/create-account', {
+        headers: { ...cookieOf(), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams({ ...OWNER, ...form }).toString(),
+      })
+    const refused = await send({})
+    expect([refused.status, refused.text.includes('name="noMail"'), refused.text.includes(`value="${OWNER.email}"`)]).toEqual([501, true, true]) // prettier-ignore
+    expect((await site.http('GET /auth/setup')).body).toEqual({ is_setup: false })
+    const made = await send({ noMail: 'true' })
+    expect([made.status, made.headers.location]).toEqual([303, '/setup/create-board'])
+    const { email, password } = OWNER
+    expect((await site.http('POST /auth/login', { body: { email, password } })).status).toBe(200)
+    expect(await site.db.selectFrom('deliveries').select('deliveryId').execute()).toEqual([])
+  })
+
+  it('gets its accounts from the owner, with a password', async () => {
+    const { site, owner, get, send, staff } = await open(engine, { mail: false })
+    const path = '/dashboard/invitations'
+    const page = await get(path, owner)
+    expect([page.text.includes('cannot send mail yet'), offered(page.text).includes(`${path}/create`)]).toEqual([true, true]) // prettier-ignore
+    const eve = { email: 'eve@example.org', name: 'Eve', password: 'a good password' }
+    expect(await send(`${path}/create`, owner, { ...eve, password: 'short' })).toMatchObject({ status: 422, text: expect.stringMatching(/<details open.*value="eve@example.org"/s) }) // prettier-ignore
+    expect((await send(`${path}/create`, owner, eve)).to).toMatch(/^\/dashboard\/users\/eve\w*\?done=accountCreated$/)
+    const { name, ...credentials } = eve
+    expect((await site.http('POST /auth/login', { body: credentials })).body.user.name).toBe(name)
+    const invites = await staff('user:invite')
+    expect(offered((await get(path, invites)).text)).not.toContain(`${path}/create`)
+    expect((await send(`${path}/create`, invites, { ...eve, email: 'other@example.org' })).status).toBe(403)
+    const invited = await send(path, owner, { emails: 'bob@example.org' })
+    expect([invited.status, invited.text.includes('bob@example.org</textarea>')]).toEqual([501, true])
   })
 })
 

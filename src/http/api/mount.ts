@@ -35,7 +35,7 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
     },
     onRequest: (request, reply, done) => {
       if (op.sensitive || op.download || op.upload) reply.header('cache-control', 'no-store')
-      assertMail(op, site)
+      if (op.mails === true) assertMail(op, site)
       if (op.ownPages) origins.assertOwnPage(request.headers)
       done()
     },

@@ -32,7 +32,8 @@ export interface Operation<In = never, Out = unknown, Subject = never> {
   http: `${Method} /${string} ${200 | 201 | 202 | 204}` // below /api/v1, with the status of success
   access: Access // required, so that no operation is public by omission
   inputFirst?: true // as the contract has it: invalid input is a 400 also for accounts that may not call it
-  mails?: true | 'unless-operator' // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
+  /** With `unless-declined`, who operates the site and who sends `noMail` do without. */
+  mails?: true | 'unless-declined' // refused with MAIL_CONFIG_MISSING, before any other check, where no mail is configured
   ownPages?: true // refused where a browser sends it from a page of another site
   writes?: 'content' // others see what it writes: posts, comments, votes, reports; `accounts.unverified` may refuse it
   limit?: LimitName // counted for the address of the client, and for the account: `email` of the input, or the actor
@@ -104,7 +105,7 @@ export async function execute<In, Out, Subject>(
   ctx: Context,
   input: unknown,
 ): Promise<Out> {
-  assertMail(op, ctx)
+  assertMail(op, ctx, input)
   assertSignedIn(op.access, ctx.actor)
   assertReadable(input)
   const own = (op.cache ? narrowed(ctx) : ctx) as Context // a cached operation declares an HourlyContext
@@ -127,8 +128,9 @@ export async function execute<In, Out, Subject>(
  * first.
  */
 export async function refusalOf(op: AnyOperation, ctx: Context): Promise<AppError | undefined> {
-  if (ctx.actor.userId === null || ctx.actor.refusal) return undefined
   try {
+    assertMail(op, ctx)
+    if (ctx.actor.userId === null || ctx.actor.refusal) return undefined
     assertAllowed(op.access, ctx.actor)
     if (op.writes) assertVerified(ctx.actor)
   } catch (error) {
@@ -144,12 +146,18 @@ function accountOf(access: Access, { actor }: Context, { email }: Fields): strin
   return actor.userId ?? undefined
 }
 
-/** Checked first: the HTTP server calls it before it reads the body. */
+/** Checked first. The HTTP server calls it before it reads the body, where nothing in that could change the result. */
 export function assertMail(
   op: Pick<AnyOperation, 'mails'>,
   { mail, actor }: Pick<Context, 'mail'> & { actor?: Actor },
+  input?: unknown,
 ): void {
-  if (!op.mails || mail || (op.mails === 'unless-operator' && actor && isOperator(actor))) return
+  if (!op.mails || mail) return
+  if (
+    op.mails === 'unless-declined' &&
+    ((actor && isOperator(actor)) || (input as Fields | undefined)?.noMail === true)
+  )
+    return
   throw new AppError(
     'MAIL_CONFIG_MISSING',
     'Mail is not configured, so no mail can be sent. Set mail.url (feedbackctl help mail-url).',

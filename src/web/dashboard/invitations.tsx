@@ -1,8 +1,11 @@
 import { AppError, type ErrorCode } from '../../core/errors.js'
 import * as service from '../../service/invitations.js'
+import * as users from '../../service/users.js'
 import type { Invitation } from '../../service/invitations.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
+import { NewPasswordField } from '../parts/credentials.js'
 import { Confirm } from '../parts/confirm.js'
 import { Empty } from '../parts/empty.js'
 import { errorText, Field, Form, Submit, Summary } from '../parts/form.js'
@@ -17,6 +20,7 @@ import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 
 const HOME = '/dashboard/invitations'
+const CREATE = '/dashboard/invitations/create'
 const STATES = ['waiting', 'expired', 'accepted'] as const
 
 /** A form for many addresses, and the invitations that were sent. */
@@ -27,10 +31,11 @@ export const invitations = page({
   async load(view) {
     assertTidy(view)
     const state = STATES.find((each) => each === view.query.state)
-    return view.call(service.list, { ...(state && { state: [state] }), page: pageNumber(view), limit: 50 })
+    const found = await view.call(service.list, { ...(state && { state: [state] }), page: pageNumber(view), limit: 50 })
+    return { ...found, mayCreate: view.actor.isOwner }
   },
   title: ({ t }) => t('nav.invitations'),
-  show(view, { invitations: rows, page_info: { has_next_page: hasNext } }) {
+  show(view, { invitations: rows, page_info: { has_next_page: hasNext }, mayCreate }) {
     const { t, query } = view
     return (
       <>
@@ -50,6 +55,7 @@ export const invitations = page({
           />
           <Submit>{t('invite.send')}</Submit>
         </Form>
+        {mayCreate ? <Create view={view} /> : null}
         <nav class="tabs" aria-label={t('user.state')}>
           {[undefined, ...STATES].map((state) => (
             <a
@@ -73,6 +79,38 @@ export const invitations = page({
       </>
     )
   },
+})
+
+/** For people who get no mail, and for sites that send none. */
+function Create({ view }: { view: View }) {
+  const { t, form } = view
+  return (
+    <details open={form.values.email !== undefined}>
+      <summary>{t('invite.create')}</summary>
+      <p class="soft">{t('invite.createHint')}</p>
+      <Form view={view} to={CREATE} class="settings-form">
+        <Field
+          view={view}
+          of={users.create}
+          name="email"
+          type="email"
+          label={t('field.email')}
+          required
+          autocomplete="off"
+        />
+        <Field view={view} of={users.create} name="name" label={t('field.name')} autocomplete="off" />
+        <NewPasswordField view={view} of={users.create} label={t('field.password')} />
+        <Submit>{t('setup.createAccount')}</Submit>
+      </Form>
+    </details>
+  )
+}
+
+export const createAccount = action({
+  operation: users.create,
+  page: async () => invitations,
+  input: (_view, { email, name, password }) => ({ email, password, ...(name && { name }) }),
+  done: (_view, { user }) => ({ to: links.person(user.username), flash: 'accountCreated' }),
 })
 
 /** What a row is called: the address where the reader may see it. */

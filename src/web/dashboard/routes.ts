@@ -133,6 +133,7 @@ export const routes = {
     '/dashboard/users/:username/merge': async () => (await account()).merge,
     '/dashboard/users/:username/delete': async () => (await account()).remove,
     '/dashboard/invitations': async () => (await invitations()).invite,
+    '/dashboard/invitations/create': async () => (await invitations()).createAccount,
     '/dashboard/invitations/:username/resend': async () => (await invitations()).resend,
     '/dashboard/invitations/:username/revoke': async () => (await invitations()).revoke,
     '/dashboard/settings/roles/new': async () => (await roles()).create,

@@ -104,7 +104,8 @@ export class Forms {
     error: unknown,
   ): Promise<FastifyReply> {
     const known = error instanceof Redirect ? undefined : asAppError(error)
-    if (!known || known.status >= 500 || !act.page || wantsJson(request.raw)) throw error
+    const isBroken = !known || (known.status >= 500 && known.code !== 'MAIL_CONFIG_MISSING')
+    if (isBroken || !act.page || wantsJson(request.raw)) throw error
     if (known.retryAfter !== undefined) request.reply.header('retry-after', String(known.retryAfter))
     request.form = { values: form, error: known }
     return this.#renderer.show(request, view, await act.page(), known.status === 400 ? 422 : known.status)

@@ -9,7 +9,7 @@ import { signInFrom } from '../kit/addresses.js'
 import { EmailField, NewPasswordField } from '../parts/credentials.js'
 import { Empty } from '../parts/empty.js'
 import { ASK_AGAIN, type Repeat } from '../kit/repeat.js'
-import { errorText, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Check, errorText, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { SearchForm } from '../parts/search.js'
 
 /** What went wrong, and where to go on. */
@@ -117,12 +117,15 @@ const DONE = '/dashboard/overview'
 const wantsToken = ({ form }: View): boolean => form.error?.code === 'INVALID_TOKEN'
 
 export const accountPage = page({
-  cache: 'visitor',
+  cache: 'never', // a restart may have set mail up
   isUnlisted: true,
   isSetup: true,
-  load: assertNew,
+  load: async (view) => ({
+    ...(await assertNew(view)),
+    lacksMail: (await view.refusalOf(service.setup))?.code === 'MAIL_CONFIG_MISSING',
+  }),
   title: ({ t }) => t('setup.account'),
-  show: (view) => (
+  show: (view, { lacksMail }) => (
     <div class="narrow">
       <p class="soft">{view.t('setup.step', { step: 1, steps: 3 })}</p>
       <h1>{view.t('setup.account')}</h1>
@@ -147,6 +150,12 @@ export const accountPage = page({
             autocomplete="off"
           />
         ) : null}
+        {lacksMail ? (
+          <div class="note">
+            <p>{view.t('setup.noMailExplained')}</p>
+            <Check view={view} name="noMail" label={view.t('setup.noMail')} />
+          </div>
+        ) : null}
         <Submit>{view.t('setup.createAccount')}</Submit>
       </Form>
     </div>
@@ -156,12 +165,13 @@ export const accountPage = page({
 export const createAccount = action({
   operation: service.setup,
   page: async () => accountPage,
-  input: ({ words }, { siteTitle, name, email, password, setupToken }) => ({
+  input: ({ words }, { siteTitle, name, email, password, noMail, setupToken }) => ({
     siteTitle,
     email,
     password,
     language: words.language,
     ...(name && { name }),
+    ...(noMail && { noMail: true }),
     ...(setupToken && { setupToken }),
   }),
   done: () => ({ to: '/setup/create-board' }),
