@@ -73,6 +73,7 @@ const CODES = {
   EMAIL_VERIFIED: { status: 409 },
   VOTE_EXISTS: { status: 409 },
   CONTENT_CHANGED: { status: 409 },
+  ALREADY_DECIDED: { status: 409 },
   KEY_LIMIT: { status: 409 },
   VIEW_EXISTS: { status: 409 },
   VIEW_LIMIT: { status: 409 },

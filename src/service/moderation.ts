@@ -21,6 +21,7 @@ import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
 import { snoozeIn, untilField, untilOf, wakeReported } from './lib/snoozing.js'
 import { assertUnchanged, ifUnchanged } from './lib/times.js'
+import { assertWaiting, ifWaiting } from './lib/waiting.js'
 import { days, Item, itemShown } from './moderationqueue.js'
 import { removeIn as removePost } from './posts.js'
 import { keptPost, postItself, postNotFound, visiblePost } from './lib/whichpost.js'
@@ -67,7 +68,14 @@ export const decide = operation({
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
   writes: 'content',
-  errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION', 'CONTENT_CHANGED', 'CANNOT_CHANGE_OWNER'],
+  errors: [
+    'POST_NOT_FOUND',
+    'COMMENT_NOT_FOUND',
+    'NOT_ENOUGH_PERMISSION',
+    'CONTENT_CHANGED',
+    'ALREADY_DECIDED',
+    'CANNOT_CHANGE_OWNER',
+  ],
   input: fields({
     id: inPath('Id of the comment, or id, slug or number of the post', 'item'),
     decision: oneOf(['keep', 'spam', 'reopen', 'snooze', 'wake'], {
@@ -79,6 +87,7 @@ export const decide = operation({
     block: blockField,
     until: untilField,
     if_updated_at: ifUnchanged('updated_at'),
+    if_waiting: ifWaiting,
   }),
   output: Type.Object({
     decided: Type.Object({
@@ -98,10 +107,15 @@ export const decide = operation({
     subject.assertMayDecide(ctx.actor)
     return subject
   },
-  run(ctx, { decision, is_spam, is_held, block = false, until: given, if_updated_at: seen }, { id }) {
+  run(
+    ctx,
+    { decision, is_spam, is_held, block = false, until: given, if_updated_at: seen, if_waiting: waits },
+    { id },
+  ) {
     assertBlocks(block, decision)
     const until = untilOf(ctx.now(), decision, given)
     return change(ctx, async (tx) => {
+      if (waits) await assertWaiting(tx, () => subjectOf(tx, id), decision, block)
       if (decision === 'snooze' || decision === 'wake') {
         const its = await subjectToDecide(tx, id, seen)
         await snoozeIn(tx, its, until ?? null)

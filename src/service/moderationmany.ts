@@ -22,6 +22,7 @@ import { fields, oneOf, someOf } from './lib/schemas.js'
 import { snoozeIn, untilField, untilOf } from './lib/snoozing.js'
 import { assertUnchanged } from './lib/times.js'
 import { votesSeen } from './lib/voters.js'
+import { assertWaiting, ifWaiting } from './lib/waiting.js'
 import { assertBlocks, blockField, decideIn, subjectOf, subjectToDecide, type Subject } from './moderation.js'
 import { movedFrom } from './postmoves.js'
 import { updateIn } from './posts.js'
@@ -63,9 +64,22 @@ export const decideMany = operation({
     if_updated_at: ifEachUnchanged(
       'updated_at of each as you read it, in the order of ids; one that is another by now fails with CONTENT_CHANGED',
     ),
+    if_waiting: ifWaiting,
   }),
   output: bulkOutput,
-  async run(ctx, { decision, decisions, ids, block = false, until: given, roadmapIds = [], if_updated_at: seen }) {
+  async run(
+    ctx,
+    {
+      decision,
+      decisions,
+      ids,
+      block = false,
+      until: given,
+      roadmapIds = [],
+      if_updated_at: seen,
+      if_waiting: waits = false,
+    },
+  ) {
     const words = decisionsOf(ids, decision, decisions)
     assertBlocks(block, decision)
     const until = untilOf(ctx.now(), words.includes('snooze') ? 'snooze' : undefined, given) ?? null
@@ -84,7 +98,7 @@ export const decideMany = operation({
     }))
     return changeMany(ctx, [...new Map(all.toReversed().map((each) => [each.given, each])).values()].toReversed(), {
       name: ({ given }) => given,
-      work: (tx, each) => decideOne(tx, { ...each, block, until }),
+      work: (tx, each) => decideOne(tx, { ...each, block, until, waits }),
     })
   },
 })
@@ -96,10 +110,13 @@ interface Asked {
   until: string | null
   roadmapId: string | null | undefined
   seen: string | undefined
+  /** Refused if somebody else has decided. */
+  waits: boolean
 }
 
 /** What it throws of the contract, it throws before it writes. */
-async function decideOne(tx: Change, { given, decision, block, until, roadmapId, seen }: Asked): Promise<Done> {
+async function decideOne(tx: Change, { given, decision, block, until, roadmapId, seen, waits }: Asked): Promise<Done> {
+  if (waits) await assertWaiting(tx, () => subjectOf(tx, given), decision, block)
   if (decision === 'snooze' || decision === 'wake') {
     const subject = await subjectToDecide(tx, given, seen)
     const undo = await snoozeIn(tx, subject, decision === 'snooze' ? until : null)

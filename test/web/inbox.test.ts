@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as moderation from '../../src/service/moderation.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
 import * as users from '../../src/service/users.js'
@@ -150,6 +151,40 @@ describe.each(engines)('the inbox on %s', (engine) => {
     expect(new Set(chosenIn(text))).toEqual(new Set([made[1]?.postId, own.postId]))
     expect((await get('/dashboard')).text).not.toContain('checked')
     expect((await send('/dashboard', { verb: 'keep' })).headers.location).toBe('/dashboard?done=chooseFirst')
+  })
+
+  it('leaves what a colleague has decided meanwhile, unless that is the same', async () => {
+    const { site, owner, as, wish, get, send } = await open(engine)
+    const [kept, spam, late] = [await wish('Kept'), await wish('Spam'), await wish('Later')]
+    const { activity } = await as(comments.create, { post_id: '1', body: 'Hello' })
+    const form = { waiting: 'true' }
+    expect((await get('/dashboard')).text).toContain('name="waiting" value="true"')
+    await send('/dashboard', { ...form, one: `keep ${versionOf(kept)}` }, owner)
+    await send('/dashboard', { ...form, one: `spam ${versionOf(spam)}` }, owner)
+    await send('/dashboard', { ...form, one: `snooze ${versionOf(late)}`, until: '1d' }, owner)
+    await send('/dashboard', { ...form, one: `keep ${activity.id} ${activity.comment.updated_at}` }, owner)
+    const rows = [...[kept, spam, late].map(versionOf), `${activity.id} ${activity.comment.updated_at}`]
+    for (const verb of ['spam', 'block', 'delete', 'snooze', 'keep']) {
+      const { headers } = await send('/dashboard', { ...form, chosen: rows, verb, confirmed: 'yes', until: '1w' })
+      const same = { spam: [spam], keep: [kept] }[verb]?.map(({ postId }) => postId) ?? []
+      const refused = Array.from(String(headers.location).matchAll(/([0-9a-f-]{36})\.ALREADY_DECIDED/g), ([, id]) => id)
+      const all =
+        verb === 'keep'
+          ? [spam.postId, late.postId]
+          : rows.map((row) => row.split(' ')[0]).filter((id) => !same.includes(id ?? ''))
+      expect([verb, refused]).toEqual([verb, all])
+      expect(plain((await get(String(headers.location))).text)).toContain(
+        'Somebody else has decided about it meanwhile',
+      )
+    }
+    const stays = (await site.call(moderation.list, { snoozed: true })).items
+    expect(stays.map(({ id }) => id)).toEqual([late.postId])
+    expect((await site.db.selectFrom('posts').select('postId').where('is_spam', '=', 1).execute())).toEqual([{ postId: spam.postId }]) // prettier-ignore
+    await site.http(`POST /posts/${kept.postId}/report`, { token: owner, body: {} })
+    const again = await send('/dashboard', { ...form, one: `spam ${versionOf(kept)}` })
+    expect(again.headers.location, 'it waits again').toContain('done=decidedSpam.1')
+    const single = { decision: 'keep', if_waiting: true }
+    expect((await site.http(`POST /moderation/${spam.postId}`, { token: owner, body: single })).body.code).toBe('ALREADY_DECIDED') // prettier-ignore
   })
 
   it('refuses a form that was tampered with, or never says what it does not know', async () => {

@@ -49,7 +49,7 @@ export const valueOf = ({ id, updated_at: version }: Decidable): string => `${id
 export const anchorOf = (id: string): string => `row-${id}`
 
 /** A form around rows, that decides about the chosen ones, or about one. */
-export function Decisions({ view, rows, hasEach = false, children }: DecisionsProps) {
+export function Decisions({ view, rows, hasEach = false, isQueue = false, children }: DecisionsProps) {
   const { t } = view
   const verbs = (Object.keys(VERBS) as Verb[]).filter((verb) => rows.some((row) => row.verbs.includes(verb)))
   if (verbs.length === 0) return <>{children}</>
@@ -58,6 +58,7 @@ export function Decisions({ view, rows, hasEach = false, children }: DecisionsPr
       {/* Enter in a checkbox sends the first button, and decides nothing */}
       <button type="submit" name="verb" value="none" hidden />
       {hasEach ? <Hidden name="rows" value={rows.map(valueOf).join()} /> : null}
+      {isQueue ? <Hidden name="waiting" value="true" /> : null}
       {children}
       <div class="verbs" role="group" aria-label={t('decision.forChosen')}>
         <span>{t('decision.forChosen')}</span> <output data-count={t('decision.chosen', { count: 2 })} />
@@ -83,6 +84,8 @@ interface DecisionsProps {
   rows: readonly Decidable[]
   /** Whether each row has a choice of its own, see `EachChoice`. */
   hasEach?: boolean
+  /** Whether the rows wait: what somebody else decides meanwhile stands. */
+  isQueue?: boolean
   children: ComponentChildren
 }
 
@@ -189,6 +192,7 @@ function inputOf(view: View, form: Fields) {
     ...(verb === 'snooze' && { until: form.until || form.date || '' }),
     ids: items.map((item) => item.id),
     if_updated_at: items.map(({ version }) => version),
+    ...(form.waiting && { if_waiting: true }),
   } as const
 }
 

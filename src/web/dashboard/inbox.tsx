@@ -98,7 +98,7 @@ export const inbox = page({
             </p>
           </Empty>
         ) : (
-          <Decisions view={view} rows={rows} hasEach>
+          <Decisions view={view} rows={rows} hasEach isQueue={tabOf(view) !== 'snoozed'}>
             <ol class="inbox" aria-label={t('inbox.title')}>
               {items.map((item, index) => (
                 <Waiting

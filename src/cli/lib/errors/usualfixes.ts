@@ -152,6 +152,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     TAG_URL_EXISTS: otherUrl(),
     EMAIL_VERIFIED: login,
     VOTE_EXISTS: of('votes list', 'POST'),
+    ALREADY_DECIDED: run('moderate list'),
     CONTENT_CHANGED:
       command[0] === 'moderate'
         ? run('moderate list')

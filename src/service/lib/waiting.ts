@@ -1,0 +1,36 @@
+import * as Type from 'typebox'
+import { AppError } from '../../core/errors.js'
+import { SHOWN, SPAM, type Hidden } from '../../core/hidden.js'
+import { lock } from '../../db/counters.js'
+import { findReview, openReportIds, type Item } from '../../db/moderation.js'
+import { NEVER } from '../../db/moderationqueue.js'
+import type { Change } from './change.js'
+import { hourOf } from './context.js'
+
+/** Keeps a decision from replacing that of somebody else, who saw the same list. */
+export const ifWaiting = Type.Optional(
+  Type.Boolean({
+    description:
+      'Refuse what somebody else has decided about or put off by now, with ALREADY_DECIDED; the same decision again is no error',
+  }),
+)
+
+/** Throws if somebody has decided about it in another way, or has put it off. */
+export async function assertWaiting(
+  tx: Change,
+  find: () => Promise<{ key: Item; hidden: Hidden }>,
+  decision: string,
+  block: boolean,
+): Promise<void> {
+  await lock(tx.db, 'post_counts') // nobody decides until this transaction ends
+  const { key, hidden } = await find()
+  const review = await findReview(tx.db, key)
+  if (!review) return
+  const isSnoozed = review.snoozedUntil !== null && review.snoozedUntil > hourOf(tx.now()).toISOString()
+  const isDecided = review.decidedAt > NEVER && review.isOpen === 0
+  if (!isSnoozed && (!isDecided || (await openReportIds(tx.db, key, 1)).length > 0)) return
+  const wanted = decision === 'keep' ? SHOWN : decision === 'spam' ? SPAM : undefined
+  if (!isSnoozed && !block && hidden === wanted) return
+  const message = 'Somebody else has decided about it meanwhile. Look at what it became, and decide again.'
+  throw new AppError('ALREADY_DECIDED', message)
+}
