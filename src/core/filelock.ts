@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { hostname } from 'node:os'
 import path from 'node:path'
 import { AppError } from './errors.js'
 import { createFile, inMadeFolder, openNewFile } from './files.js'
@@ -9,17 +20,20 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 /** How long another process may take for its change, and how long one waits between two looks, in milliseconds. */
 const [MOST, LOOK] = [10_000, 10]
 
+/** The age in milliseconds at which the lock of a process that cannot be seen from here was left. */
+const LEFT = MOST / 2
+
 /** More than a lock contains. */
-const LONGEST = 64
+const LONGEST = 400
 
 /**
- * Runs work while no other process does so for the same file. The lock is a file beside it, with the id of its process;
- * that of a process which was killed counts for nothing. The work calls `assertHeld` before what it cannot take back:
+ * Runs work while no other process does so for the same file. The lock is a file beside it, with the id of its process
+ * and where that runs; that of a process which was killed counts for nothing. The work calls `assertHeld` before what it cannot take back:
  * it throws where the lock is somebody else's by then, because a user has removed it.
  */
 export function whileLocked<T>(file: string, work: (assertHeld: () => void) => T): T {
   const lock = `${file}.lock`
-  const own = `${process.pid} ${randomBytes(8).toString('hex')}`
+  const own = `${process.pid} ${randomBytes(8).toString('hex')} ${place()}`
   const until = performance.now() + MOST
   while (!taken(lock, own)) {
     const found = look(lock)
@@ -104,13 +118,28 @@ const noLock = (lock: string): AppError =>
   new AppError('CONFIG_INVALID', `${lock} is a link, a folder or a pipe, not the lock of a command. Nothing was changed. Remove it.`) // prettier-ignore
 
 /**
+ * Where the id of a process means that process: on this machine since its start, within one container. Two containers
+ * that share a volume number their processes alike.
+ */
+function place(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
+  } catch {
+    return encodeURIComponent(hostname()) // this system has neither
+  }
+}
+
+/**
  * Whether its process has ended. One that has just made it has not written its id yet. Work ends before this process
- * looks again: its own id is from an earlier process, as in a container, where each is the first.
+ * looks again: its own id is from an earlier process, as in a container that was started again. Work takes far less
+ * time than makes a lock of elsewhere old.
  */
 function isLeft({ text, age }: Found): boolean {
   if (text === '') return age > MOST
-  const holder = Number(/^\d+(?= |\n|$)/.exec(text)?.[0] ?? 0)
+  const [, id, where] = /^(\d+)(?= |\n|$)(?: \S+ (\S+))?/.exec(text) ?? []
+  const holder = Number(id ?? 0)
   if (holder === 0) return false
+  if (where !== undefined && where !== place()) return age > LEFT
   if (holder === process.pid) return true
   try {
     process.kill(holder, 0)

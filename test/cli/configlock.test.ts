@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chownSync,
   existsSync,
@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { prepareChange, prepareSettings, prepareText, replaceFile } from '../../src/cli/lib/settings/configfile.js'
 import { prepareContext } from '../../src/cli/lib/settings/contextfile.js'
-import { makeMachine } from '../support/cli.js'
+import { makeMachine, PROGRAM } from '../support/cli.js'
 import { temporaryFolder } from '../support/site.js'
 
 it('changes of the configuration that are made at once are all kept', async () => {
@@ -74,6 +75,43 @@ it('a lock that is empty for long, or has the id of this very process, was left 
   prepareChange(file, (text) => `${text}# two\n`).commit()
   expect(readFileSync(file, 'utf8')).toBe('# one\n# two\n')
   expect(readdirSync(path.dirname(file))).toEqual(['config.toml'])
+})
+
+it('a command in another container waits too, although it sees no process with the id in the lock', async () => {
+  const machine = await makeMachine('sqlite')
+  const file = path.join(machine.folder, 'config/feedbackctl/config.toml')
+  const lock = `${file}.lock`
+  const write = (text: string) => {
+    writeFileSync(lock, text)
+    utimesSync(lock, future, future) // so that it does not become old here
+  }
+  const future = new Date(Date.now() + 3_600_000)
+  let held = ''
+  const { commit } = prepareChange(file, (text) => {
+    if (existsSync(lock)) held = readFileSync(lock, 'utf8')
+    return `${text}# more\n`
+  })
+  writeFileSync(file, '# changed\n') // so that the change is made again, under the lock
+  commit()
+  const inside = (name: string) =>
+    promisify(execFile)('unshare', ['--map-root-user', '--pid', '--fork', process.execPath, PROGRAM, 'alias', 'set', name, 'posts list'], { env: machine.env }) // prettier-ignore
+  // A process of this machine, and one of yet another container, which has the id that the command itself gets
+  const texts = { one: held, two: held.replace(/^\d+/, '1').replace(/\S+$/, 'elsewhere') }
+  for (const [name, text] of Object.entries(texts)) {
+    write(text)
+    const waiting = inside(name)
+    await expect.poll(() => readdirSync(path.dirname(file)).length).not.toBe(2) // it is about to take the lock
+    await machine.process('alias list')
+    expect(readFileSync(lock, 'utf8')).toBe(text)
+    rmSync(lock)
+    await waiting
+    expect(readFileSync(file, 'utf8')).toContain(`${name} =`)
+  }
+  writeFileSync(lock, '1 0123456789abcdef elsewhere')
+  utimesSync(lock, new Date(0), new Date(0)) // its container was killed
+  await inside('three')
+  expect(readFileSync(file, 'utf8')).toContain('three')
+  expect(existsSync(lock)).toBe(false)
 })
 
 it('a change whose lock was removed and taken by another command changes nothing, and leaves that lock', () => {
