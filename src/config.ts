@@ -171,7 +171,7 @@ function fromEnvironment(env: Sources['env'], attempt: Attempt): Layer {
 }
 
 /** Read elsewhere in the program, or by its tests. */
-const OTHER_VARIABLES = /^FEEDBACKCTL_(CONFIG|CONFIG_SOURCE|WORKER|SOCKETS|FAULTS|TEST_\w+)$/
+const OTHER_VARIABLES = /^FEEDBACKCTL_(CONFIG|CONFIG_SOURCE|WORKER|FAMILY|SOCKETS|FAULTS|TEST_\w+)$/
 
 function unknownVariables(env: Sources['env']): string[] {
   const known = keys.flatMap((key) => [variableOf(key), `${variableOf(key)}_FILE`])

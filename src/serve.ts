@@ -55,6 +55,8 @@ interface Listening {
   at: ListenAddress
   /** Of a Unix socket, such as 0o660. */
   socketMode?: number | undefined
+  /** What all workers of the server share, and no other server has. */
+  shared?: string | undefined
   /** Descriptors of inherited sockets, used instead of the address. */
   sockets?: readonly number[]
   /** The port of an earlier server of this process, which is still open. */
@@ -92,6 +94,7 @@ export async function startDaemon(
   {
     at,
     socketMode,
+    shared,
     sockets = [],
     listener: open,
     trustProxy,
@@ -125,7 +128,7 @@ export async function startDaemon(
   })
   await server.ready()
   if (listener) listener.leadTo(server.server)
-  else listener = await openPort(server, { at, socketMode, sockets })
+  else listener = await openPort(server, { at, socketMode, shared, sockets })
   const isNew = listener !== open
   const undoHeapLimit = limitHeapGrowth()
   const [bound = at] = listener.addresses()
@@ -178,12 +181,12 @@ export async function startDaemon(
   }
 }
 
-type Place = Required<Pick<Listening, 'at' | 'sockets'>> & Pick<Listening, 'socketMode'>
+type Place = Required<Pick<Listening, 'at' | 'sockets'>> & Pick<Listening, 'socketMode' | 'shared'>
 
-async function openPort(server: FastifyInstance, { at, socketMode, sockets }: Place): Promise<Listener> {
+async function openPort(server: FastifyInstance, { at, socketMode, shared, sockets }: Place): Promise<Listener> {
   try {
     if (sockets.length > 0) return await Listener.inherit(sockets, server.server)
-    return await Listener.open(at, server.server, { mode: socketMode })
+    return await Listener.open(at, server.server, { mode: socketMode, shared })
   } catch (error) {
     await server.close()
     throw error

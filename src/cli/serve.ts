@@ -5,6 +5,7 @@ import type { Config } from '../config.js'
 import { rateOf } from '../core/limits.js'
 import { secondsOf } from '../core/durations.js'
 import { keys, settings, variableOf, type Key } from '../core/settings.js'
+import { removeAtExit, type SocketFile } from '../core/socketfile.js'
 import type { Meter } from '../metrics/meter.js'
 import type { Exited, Workers } from '../process/workers.js'
 import type { Daemon, Log, Standby } from '../serve.js'
@@ -94,6 +95,8 @@ interface Running {
   isEnding?: boolean
   /** Of a primary. */
   workers?: Workers
+  /** Removes the Unix socket, which a worker has named. */
+  removeSocket?: () => void
   /** Of the process that serves. */
   stop?: Daemon['stop']
   log?: Daemon['log']
@@ -140,7 +143,7 @@ async function runServer(
     { keepProgramFiles, startDaemon },
     { siteExports },
     { siteImports },
-    { hearPrimary },
+    { familyOf, hearPrimary, tellListening },
   ] = await Promise.all([
     import('../config.js'),
     import('../serve.js'),
@@ -151,6 +154,7 @@ async function runServer(
   const listening = {
     at: listenAddress(config),
     socketMode: Number.parseInt(config.get('socket.mode') ?? '600', 8),
+    shared: familyOf(cli.terminal.env),
     sockets,
     trustProxy: config.get('trust-proxy'),
     corsOrigins: config.get('cors.origins'),
@@ -185,6 +189,7 @@ async function runServer(
     running.ping = app.ping
     running.log = daemon.log
     if (round === 1) {
+      if (worker !== undefined) tellListening(daemon.listener.named)
       warnOfSockets(sockets, { config, log: logger, at: daemon.url })
       manager.ready(`serves ${daemon.url}`, () => isAlive(running))
     }
@@ -245,6 +250,7 @@ async function runPrimary(
     async () => {
       running.isEnding = true
       manager.stopping()
+      running.removeSocket?.()
       const graceful = (await running.workers?.stop(seconds)) ?? true
       logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
       if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
@@ -285,6 +291,7 @@ async function runPrimary(
       inherits: sockets.length > 0,
       mayRestart: async () => (await installedVersion()) === current,
       onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
+      onNamed: (named) => (running.removeSocket = removeAtExit(named as SocketFile)),
       onLost: (exited) => logger.error(exited, LOST),
       onAllLost,
     })

@@ -13,7 +13,7 @@ export function parseListen(text: string): { host: string; port: number } | unde
 export type ListenAddress = { host: string; port: number } | { socket: string }
 
 /** The longest path of a Unix socket, in bytes. Linux takes 107, other systems 103. */
-const LONGEST_SOCKET = 103
+export const LONGEST_SOCKET = 103
 
 /** Parses `unix:PATH`, and what `parseListen` does. Returns undefined for anything else. */
 export function parseListenAddress(text: string): ListenAddress | undefined {

@@ -1,13 +1,12 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
-import { chmodSync, lstatSync, rmSync } from 'node:fs'
 import type { Server as HttpServer } from 'node:http'
-import { connect, createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
 import { boundAddress, type ListenAddress } from '../core/addresses.js'
 import { AppError } from '../core/errors.js'
-import { whileLocked } from '../core/filelock.js'
 import { listenFailed } from '../core/listening.js'
 import type { Key } from '../core/settings.js'
+import { nameSocket, removeAtExit, temporaryName, type SocketFile } from '../core/socketfile.js'
 
 /** How many connections may wait on an inherited socket during a restart. The system may allow fewer. */
 const BACKLOG = 4096
@@ -15,22 +14,38 @@ const BACKLOG = 4096
 /** What comes over a Unix socket is of this machine. */
 const LOCAL = '127.0.0.1'
 
+interface OpenOptions {
+  /** The setting that names the address. */
+  setting?: Key
+  /** Of a Unix socket, such as 0o660. */
+  mode?: number | undefined
+  /** What all workers of a server share and no other server has: their primary removes the Unix socket. */
+  shared?: string | undefined
+}
+
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */
 export class Listener {
   readonly #servers: Server[] = []
   #current: HttpServer | undefined
+  #socket: string | undefined
+  #removeSocket = () => {}
+  /** The Unix socket that it has named, as the first of the workers that share it. */
+  named: SocketFile | undefined
 
-  /** Listens at this address. The setting is the one that names it. The mode is that of a Unix socket, such as 0o660. */
+  /** Listens at this address. */
   static async open(
     at: ListenAddress,
     to: HttpServer,
-    { setting = 'listen', mode = 0o600 }: { setting?: Key; mode?: number | undefined } = {},
+    { setting = 'listen', mode = 0o600, shared }: OpenOptions = {},
   ): Promise<Listener> {
     const listener = new Listener()
     listener.leadTo(to)
-    await ('socket' in at ? listener.#openSocket(at.socket, mode) : listener.#openPort(at)).catch((error: unknown) => {
-      throw listenFailed(error, at, setting)
-    })
+    await ('socket' in at ? listener.#openSocket(at.socket, mode, shared) : listener.#openPort(at)).catch(
+      (error: unknown) => {
+        listener.close()
+        throw listenFailed(error, at, setting)
+      },
+    )
     return listener
   }
 
@@ -52,7 +67,8 @@ export class Listener {
 
   /** Where it listens: for each port that the system chose, that port. */
   addresses(): ListenAddress[] {
-    return this.#servers.map((server) => boundAddress(server.address()))
+    const socket = this.#socket
+    return this.#servers.map((server) => (socket === undefined ? boundAddress(server.address()) : { socket }))
   }
 
   /** New connections go to this server from now on. It does not listen itself. */
@@ -67,6 +83,7 @@ export class Listener {
   }
 
   close(): void {
+    this.#removeSocket() // first: between the two, nobody can make one anew
     for (const server of this.#servers) server.close()
   }
 
@@ -79,11 +96,13 @@ export class Listener {
       if (address !== first.host) await this.#open({ host: address, port: first.port }).catch(() => undefined)
   }
 
-  /** Listens on a Unix socket. Of a worker, the socket may be there already, as another worker's. */
-  async #openSocket(socket: string, mode: number): Promise<void> {
-    await removeLeft(socket)
-    await this.#open({ path: socket })
-    chmodSync(socket, mode)
+  /** Listens on a Unix socket. Of a worker, it may be there already, as another worker's. */
+  async #openSocket(socket: string, mode: number, shared: string | undefined): Promise<void> {
+    const temporary = temporaryName(socket, shared)
+    await this.#open({ path: temporary })
+    this.#socket = socket
+    this.named = await nameSocket(temporary, socket, mode)
+    if (this.named && shared === undefined) this.#removeSocket = removeAtExit(this.named)
   }
 
   async #open(at: ListenOptions | { fd: number; backlog: number }): Promise<void> {
@@ -99,29 +118,4 @@ export class Listener {
     await once(server, 'listening') // rejects on an error
     this.#servers.push(server)
   }
-}
-
-/** Removes a Unix socket that a killed server has left. Leaves one on which a server listens, and other files. */
-async function removeLeft(socket: string): Promise<void> {
-  const found = markOf(socket)
-  if (found === undefined || !(await isLeft(socket))) return
-  // Of two that start at once, the second must not remove the socket that the first has made by then
-  whileLocked(socket, () => markOf(socket) === found && rmSync(socket, { force: true }))
-}
-
-/** Tells a Unix socket from a later one of the same name; undefined where there is none. */
-function markOf(file: string): string | undefined {
-  const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false })
-  return stats?.isSocket() ? `${stats.ino}-${stats.ctimeNs}` : undefined
-}
-
-/** Whether the server of this Unix socket has ended. */
-async function isLeft(file: string): Promise<boolean> {
-  const connection = connect(file)
-  const code = await once(connection, 'connect').then(
-    () => undefined,
-    (error: unknown) => (error as { code?: string }).code,
-  )
-  connection.destroy()
-  return code === 'ECONNREFUSED'
 }

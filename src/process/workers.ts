@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
+import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** A worker that exits sooner is restarted after a delay, as the next one may fail for the same reason. */
@@ -41,6 +41,14 @@ interface Answer {
   answer: unknown
 }
 
+/** The message of a worker that listens. */
+const LISTENS = 'feedbackctl listens'
+
+interface Listens {
+  type: typeof LISTENS
+  named: unknown
+}
+
 /** The message that carries changed settings to a worker. */
 const SETTINGS = 'feedbackctl settings'
 
@@ -63,6 +71,8 @@ interface WorkerOptions {
   /** Whether the program is still the one that the other workers run. */
   mayRestart(this: void): Promise<boolean>
   onRestart(this: void, exited: Exited & { delay: number }): void
+  /** A worker listens, and has given a name to a Unix socket. */
+  onNamed(this: void, named: unknown): void
   /** A worker may not be restarted, and the others go on. */
   onLost(this: void, exited: Exited): void
   /** No worker is left, and none may be restarted. */
@@ -104,9 +114,11 @@ export async function startWorkers({
   inherits,
   mayRestart,
   onRestart,
+  onNamed,
   onLost,
   onAllLost,
 }: WorkerOptions): Promise<Workers | number> {
+  const family = randomBytes(8).toString('hex')
   const workers = new Map<Worker, Promise<unknown>>()
   const listening = new Set<Worker>()
   let questions = 0
@@ -116,7 +128,7 @@ export async function startWorkers({
   cluster.setupPrimary({ args: ['serve'] })
 
   const start = (number: number) => {
-    const worker = cluster.fork({ ...env, FEEDBACKCTL_WORKER: String(number) })
+    const worker = cluster.fork({ ...env, FEEDBACKCTL_WORKER: String(number), FEEDBACKCTL_FAMILY: family })
     const startedAt = performance.now()
     // Counted, not timed: if the primary itself was stopped for a while, it has not missed any.
     let missed = -MISSED_AT_START
@@ -138,7 +150,16 @@ export async function startWorkers({
     })
     workers.set(worker, exited)
     worker.once('listening', () => listening.add(worker))
-    return { worker, exited }
+    // Later than that event: with the name of its Unix socket, so that an error of that is one of the start
+    const listens = new Promise<void>((resolve) =>
+      worker.on('message', (message) => {
+        if (!isOfType(message, LISTENS)) return
+        const { named } = message as Listens
+        if (named) onNamed(named)
+        resolve()
+      }),
+    )
+    return { worker, exited, listens }
   }
   const kill = (worker: Worker) => {
     if (stopping) graceful = false
@@ -170,7 +191,7 @@ export async function startWorkers({
   }
   const startFirst = async (failures = 0): Promise<ReturnType<typeof start> | number> => {
     const first = start(1)
-    const exit = await Promise.race([once(first.worker, 'listening').then(() => undefined), first.exited])
+    const exit = await Promise.race([first.listens.then(() => undefined), first.exited])
     if (!exit) return first
     if (exit.code !== undefined) return exit.code
     if (inherits) return 1
@@ -238,6 +259,14 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
   })
   return number
 }
+
+/** What this worker shares with the others of its server, and with none of another. */
+export const familyOf = (env: Record<string, string | undefined>): string | undefined =>
+  cluster.worker && env.FEEDBACKCTL_FAMILY
+
+/** Tells the primary that this worker listens, and what it has named. */
+export const tellListening = (named: unknown): void =>
+  void process.send?.({ type: LISTENS, named } satisfies Listens, undefined, undefined, () => {}) // its channel may close now
 
 /** Answers what the primary asks. */
 export function answerPrimary(answers: Answers): void {

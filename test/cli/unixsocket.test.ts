@@ -1,4 +1,4 @@
-import { existsSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import path from 'node:path'
 import { expect, it } from 'vitest'
@@ -58,6 +58,34 @@ it('takes the place of a server that was killed, and not that of one which runs'
   expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('another program listens there') })
   expect(await statusAt(socket, '/healthz')).toBe(200)
   expect(mode()).toBe('600')
+})
+
+it.each(['serve', 'serve --workers 2'])('leaves the name to a server that has taken it since: %s', async (args) => {
+  const { machine, socket } = await socketMachine()
+  const first = machine.start(args)
+  await first.says(/listening on/)
+  rmSync(socket) // as what cleans up old files does
+  const second = machine.start('serve')
+  await second.says(/listening on/)
+  expect(await first.stop()).toMatchObject({ code: 0 })
+  expect(await statusAt(socket, '/healthz')).toBe(200)
+  expect(readdirSync(machine.folder).filter((name) => statSync(path.join(machine.folder, name)).isSocket())).toEqual(['site.sock']) // prettier-ignore
+  expect(await second.stop()).toMatchObject({ code: 0 })
+  expect(existsSync(socket)).toBe(false)
+})
+
+it('makes the socket anew after all workers were killed, and removes that one in the end', async () => {
+  const { machine, socket } = await socketMachine()
+  const server = machine.start('serve --workers 2')
+  await server.says(/listening on[^]*listening on/)
+  const before = statSync(socket).ino
+  const pid = server.child.pid ?? 0
+  for (const worker of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean))
+    process.kill(Number(worker), 'SIGKILL')
+  await expect.poll(() => statSync(socket).ino).not.toBe(before)
+  expect(await statusAt(socket, '/healthz')).toBe(200)
+  expect(await server.stop()).toMatchObject({ code: 0 })
+  expect(existsSync(socket)).toBe(false)
 })
 
 it.each([
