@@ -41,9 +41,17 @@ export const filesIn = (folder: string, name: RegExp): Entry[] =>
       return stats[0] ? [{ file, isOwn: isOwn(file), isFolder, bytes, changed }] : []
     })
 
-/** Abandoned temporary files in a folder, which killed commands have left. */
-export const leftoversIn = (folder: string, name: RegExp, now: Date): Entry[] =>
-  filesIn(folder, name).filter(({ changed }) => now.getTime() - changed > ABANDONED)
+/**
+ * Abandoned temporary files in a folder, which killed commands have left. The ids of processes in their names do not tell,
+ * as a command may run in another container. A database that SQLite writes may only have its log changed for long.
+ */
+export function leftoversIn(folder: string, name: RegExp, now: Date): Entry[] {
+  const found = filesIn(folder, name)
+  const written = found.filter(({ changed }) => now.getTime() - changed <= ABANDONED).map(databaseOf)
+  return found.filter((each) => !written.includes(databaseOf(each)))
+}
+
+const databaseOf = ({ file }: Entry): string => file.replace(/-(wal|shm|journal)$/, '')
 
 export const backupLeftovers = (folder: string, now: Date): Entry[] =>
   leftoversIn(folder, /\.backup\.[\da-f]{8}\.part$/, now)

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { databaseFile } from '../core/addresses.js'
@@ -15,6 +15,7 @@ import { readHeader } from './container.js'
 import { createBackup } from './create.js'
 import { exclusiveAccess, type ExclusiveAccess } from './exclusive.js'
 import { assertUnused, filledFile, hasContent, stampOf } from './files.js'
+import { leftoversIn, removeLeftovers } from './leftovers.js'
 import { readRecords, type Envelope, type Manifest, type OnProgress } from './records.js'
 import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, verifyBackup } from './verify.js'
@@ -175,13 +176,16 @@ function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
   return free
 }
 
+/** Temporary files of restores, of which some may have been killed. */
+const RESTORING = /\.restoring-\d+-[\da-f]{8}(-wal|-shm|-journal)?$/
+
 /** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */
 async function intoFile(
   file: string,
   contents: Contents,
   { now, access }: { now: Date; access: Pick<ExclusiveAccess, 'acquire'> },
 ): Promise<string | null> {
-  removeLeftovers(file)
+  removeLeftovers(leftoversIn(path.dirname(file), RESTORING, now).filter((left) => left.file.startsWith(`${file}.`)))
   const fresh = await filledFile(file, 'restoring', contents)
   try {
     await access.acquire()
@@ -197,23 +201,6 @@ async function intoFile(
     return kept
   } finally {
     fresh.discard()
-  }
-}
-
-/** Removes what restores have left that were killed. */
-function removeLeftovers(file: string): void {
-  const begin = `${path.basename(file)}.restoring-`
-  for (const name of readdirSync(path.dirname(file)).filter((each) => each.startsWith(begin))) {
-    const pid = Number.parseInt(name.slice(begin.length), 10)
-    if (!isRunning(pid)) rmSync(path.join(path.dirname(file), name), { force: true })
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return (error as { code?: string }).code === 'EPERM'
   }
 }
 

@@ -8,6 +8,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -250,6 +251,18 @@ it.each(engines)('killed at any moment, a restore on %s leaves the old site or t
     stderr: expect.stringContaining('restored'),
   })
   expect((await rowsOf(machine)).posts).toEqual(before)
+})
+
+it('a restore removes what killed ones have left, and nothing that one in another container may still write', async () => {
+  const machine = await filled('sqlite')
+  const { file } = await json(machine, 'backup create')
+  const database = machine.databaseUrl.slice('sqlite:'.length)
+  const names = ['1073741824-0123abcd', '1073741825-0123abcd', '1073741825-0123abcd-wal', '1073741826-0123abcd', '1073741826-0123abcd-wal'].map((each) => `${database}.restoring-${each}`) // prettier-ignore
+  for (const each of names) writeFileSync(each, '')
+  const [fresh = '', written = '', log = '', left = '', itsLog = ''] = names
+  for (const each of [written, left, itsLog]) utimesSync(each, new Date(0), new Date(0))
+  expect((await machine.run(`restore ${file} --yes`)).code).toBe(0)
+  expect(names.filter((each) => existsSync(each))).toEqual([fresh, written, log])
 })
 
 describe('a backup file', () => {
