@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { devNull } from 'node:os'
 import path from 'node:path'
 import envPaths from 'env-paths'
@@ -41,7 +41,10 @@ export const ratesOf = (config: Pick<Config, 'get'>): Rates =>
 export interface Config {
   get(key: Key): string | undefined
   origin(key: Key): string
-  /** File that setup writes to: the one of --config, else the one that sets mail.url, else the user's own. */
+  /**
+   * File that setup writes to: the one of --config, else the one that sets mail.url, else one that says where the site is
+   * and may be changed, as root's is of a service, else the user's own.
+   */
   file: string
   /** Whether --config or its variable named that file. */
   isChosen: boolean
@@ -117,7 +120,11 @@ export async function loadConfig(from: Sources): Promise<Config> {
   return {
     get: (key) => found.get(key)?.value,
     origin: (key) => found.get(key)?.origin ?? 'not set',
-    file: env.FEEDBACKCTL_CONFIG_SOURCE ?? files.find((_, index) => fromFiles[index]?.layer.has('mail.url')) ?? own,
+    file:
+      env.FEEDBACKCTL_CONFIG_SOURCE ??
+      files.find((_, index) => fromFiles[index]?.layer.has('mail.url')) ??
+      files.find((file, index) => file !== here && saysWhere(fromFiles[index]) && mayReplace(file)) ??
+      own,
     isChosen: Boolean(chosen),
     fileHere: here,
     contexts,
@@ -125,6 +132,18 @@ export async function loadConfig(from: Sources): Promise<Config> {
     directory,
     problems,
     ignored: [...ignored, ...unknownVariables(env)],
+  }
+}
+
+const saysWhere = (file: { layer: Layer } | undefined): boolean =>
+  file !== undefined && (file.layer.has('data.dir') || file.layer.has('database.url'))
+
+function mayReplace(file: string): boolean {
+  try {
+    accessSync(path.dirname(file), constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -21,11 +21,15 @@ const STAND_INS = {
   journalctl: '[ "$*" = "-u feedbackctl" ]',
   ssh: 'shift; exec sh -c "$*"',
   // A server that has just been started does not listen yet
+  'apt-get': '[ "$*" = "install caddy" ]',
+  npm: '[ "$*" = "install -g feedbackctl" ]',
   curl: `PATH=\${PATH#*:} exec curl --silent --fail --retry 60 --retry-connrefused --retry-delay 1 "$@"`,
 }
 
 /** Ends of lines: for a person who answers, for a server that would go on, and where doctor may find something. */
 const ANSWERED: readonly [RegExp, string][] = [
+  // The settings of this machine are elsewhere
+  [/^(sudo feedbackctl (?:setup|config set .*))$/, '$1 --config /etc/feedbackctl/config.toml'],
   [/^(feedbackctl restore FILE(?: --into \S+)?)$/, '$1 --yes'],
   [/^(feedbackctl serve) &$/, '$1 --listen 127.0.0.1:0 2> log &'],
   [
@@ -42,7 +46,7 @@ it('the commands of docs/operating.md work, without those of Docker', async () =
   const machine = await makeMachine('sqlite')
   const [port, metrics] = [await freePort(), await freePort()]
   const bin = path.join(machine.folder, 'bin')
-  for (const folder of ['bin', 'etc/feedbackctl', 'var/lib', 'mnt', 'srv'])
+  for (const folder of ['bin', 'etc/bash_completion.d', 'etc/caddy', 'etc/feedbackctl', 'var/lib', 'mnt', 'srv'])
     mkdirSync(path.join(machine.folder, folder), { recursive: true })
   for (const [name, script] of Object.entries(STAND_INS)) {
     writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`)

@@ -96,10 +96,8 @@ export function register(group: Command, cli: Cli): void {
     await assertSystemd(place)
     for (const { run } of steps) await run()
     tell(terminal, `The service ${place.name} is installed and runs. Its settings are in ${place.config}, its data is in ${place.data}. For a new site, make the owner:`) // prettier-ignore
-    say(
-      terminal,
-      `  feedbackctl setup${place.isUsers ? '' : ` --data-dir /var/lib/${place.name}`} --config ${place.config}`,
-    )
+    const option = (await saysWhere(place)) ? '' : ` --data-dir ${place.data}`
+    say(terminal, `  feedbackctl setup${option} --config ${place.config}`)
   })
 
   const uninstalling = withPlace(explain(group.command('uninstall').description('Stop a service and remove its units. Its data and settings stay'), {
@@ -159,7 +157,7 @@ function placeOf({ env }: Terminal, { name, user }: Flags): Place {
     unit: path.join(units, `${name}.service`),
     socketUnit: path.join(units, `${name}.socket`),
     config,
-    data: isUsers ? 'the folder that "feedbackctl config get data.dir" prints' : `/var/lib/${name}`,
+    data: isUsers ? 'the folder that "feedbackctl config get data.dir" prints' : `${root}/var/lib/${name}`,
     text: unitOf({ name, isUsers, program: [process.execPath, programFile], config }),
     systemctl: (...args) => systemctl(env, isUsers ? ['--user', ...args] : args),
   }
@@ -207,7 +205,7 @@ function installation(place: Place, socketText: string): Step[] {
   return [
     ...(isNew ? [{ does: `write ${unit}`, run: () => put(unit, text, 0o644) }] : []),
     ...(hasNewSocket ? [{ does: `write ${socketUnit}`, run: () => put(socketUnit, socketText, 0o644) }] : []),
-    ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, SETTINGS, 0o600) }]),
+    ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, settingsOf(place), 0o600) }]),
     ...(isNew || hasNewSocket ? [run('daemon-reload')] : []),
     ...(isStopped ? [run('stop', ...unitsOf(place))] : []),
     run('enable', '--now', ...unitsOf(place)),
@@ -251,11 +249,22 @@ async function addressesOf(host: string, file: string): Promise<string[]> {
 }
 
 const LISTEN = '127.0.0.1:8000'
-const SETTINGS = `# The settings of this server, which reads them when it starts. docs/configuration.md lists them.
+const settingsOf = ({
+  isUsers,
+  data,
+}: Place): string => `# The settings of this server, which reads them when it starts. docs/configuration.md lists them.
 listen = "${LISTEN}"
-# site.url = "https://feedback.example.org"
-# trust-proxy = "loopback"
+trust-proxy = "loopback" # a proxy on this machine
+${isUsers ? '' : `data.dir = "${data}"\n`}# site.url = "https://feedback.example.org"
 `
+
+/** Whether commands know by the file of a service where its data is: not by that of an earlier version. */
+async function saysWhere({ isUsers, config: file }: Place): Promise<boolean> {
+  if (isUsers) return true
+  const { loadConfig } = await import('../config.js')
+  const config = await loadConfig({ flags: { config: file }, env: {}, cwd: '/' })
+  return [config.origin('data.dir'), config.origin('database.url')].includes(file)
+}
 
 function put(file: string, text: string, mode: number): void {
   try {

@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { makeMachine } from '../support/cli.js'
+import { makeMachine, PROGRAM } from '../support/cli.js'
 
 /** A machine whose /etc is in a folder, and whose systemctl writes down how it was called. */
 async function withSystemd({ fails = '' } = {}) {
@@ -25,6 +27,7 @@ echo "UnitFileState=enabled"
     unit: (name = 'feedbackctl') => path.join(root, `etc/systemd/system/${name}.service`),
     socket: (name = 'feedbackctl') => path.join(root, `etc/systemd/system/${name}.socket`),
     config: (name = 'feedbackctl') => path.join(root, `etc/${name}/config.toml`),
+    data: path.join(root, 'var/lib/feedbackctl'),
     /** Those since the last time. */
     calls() {
       const lines = existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : []
@@ -35,7 +38,7 @@ echo "UnitFileState=enabled"
 }
 
 it('"service install" writes the units and the settings, and starts the server; again, it changes nothing', async () => {
-  const { run, unit, socket, config, calls } = await withSystemd()
+  const { machine, run, unit, socket, config, data, calls } = await withSystemd()
   const dry = await run('install --dry-run')
   expect(dry).toMatchObject({
     code: 0,
@@ -44,15 +47,16 @@ it('"service install" writes the units and the settings, and starts the server; 
   expect([existsSync(unit()), calls()]).toEqual([false, []])
 
   const done = await run('install')
-  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --data-dir /var/lib/feedbackctl --config ${config()}\n`) }) // prettier-ignore
+  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --config ${config()}\n`) }) // prettier-ignore
   const enabling = 'enable --now feedbackctl.socket feedbackctl.service'
   expect(calls()).toEqual(['daemon-reload', enabling])
   expect(readFileSync(unit(), 'utf8')).toBe((await run('print')).stdout)
   expect(readFileSync(socket(), 'utf8')).toBe((await run('print --socket')).stdout)
   expect([statSync(unit()).mode & 0o777, statSync(config()).mode & 0o777]).toEqual([0o644, 0o600])
-  writeFileSync(config(), 'listen = "127.0.0.1:8000"\n')
+  expect((await machine.run(`config get data.dir --config ${config()}`)).stdout).toBe(`${data}\n`)
+  writeFileSync(config(), 'listen = "127.0.0.1:8000"\n') // as earlier versions did
 
-  await run('install')
+  expect(await run('install')).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --data-dir ${data} --config ${config()}\n`) }) // prettier-ignore
   expect(calls()).toEqual([enabling])
   writeFileSync(unit(), 'of an earlier version')
   await run('install')
@@ -170,4 +174,17 @@ it('a service fails with a cause and changes nothing where systemd is missing or
 it('"service install" says what systemd said', async () => {
   const { run } = await withSystemd({ fails: 'enable' })
   expect(await run('install')).toMatchObject({ stderr: expect.stringMatching(/systemctl enable --now feedbackctl.socket feedbackctl.service failed: Failed to do that\.[^]*OUTPUT_FAILED/) }) // prettier-ignore
+})
+
+it('root makes the owner of a service, and finds its site, without options: the settings of the machine say where', async () => {
+  const machine = await makeMachine('sqlite')
+  const data = path.join(machine.folder, 'service')
+  const script = `mount -t tmpfs none /etc && mkdir /etc/feedbackctl && printf 'data.dir = "%s"\\n' "$2" > /etc/feedbackctl/config.toml &&
+    "$0" "$1" setup --email ada@example.org --generate-password --mail-url folder:mail --site-url https://feedback.example.org &&
+    "$0" "$1" config set backup.every 1d && "$0" "$1" config get backup.every && "$0" "$1" status && cat /etc/feedbackctl/config.toml`
+  const args = ['--map-root-user', '--mount', 'sh', '-c', script, process.execPath, PROGRAM, data]
+  const env = { ...machine.env, XDG_DATA_HOME: machine.folder }
+  const { stdout } = await promisify(execFile)('unshare', args, { env, cwd: machine.folder })
+  for (const part of ['  config  /etc/feedbackctl/config.toml (written)\n', '\n1d\n', `\t${data}/feedback.db (from /etc/feedbackctl/config.toml)\t`, '\n[site]\nurl = "https://feedback.example.org"\n', '\n[backup]\nevery = "1d"\n'])
+    expect(stdout).toContain(part) // prettier-ignore
 })
