@@ -6,6 +6,7 @@ describe('an excerpt', () => {
   it.each([
     ['# Dark **mode**\n\nPlease, *soon*', 'Dark mode · Please, soon'],
     ['one\ntwo  \nthree', 'one two three'],
+    ['Takes a morning:\n\n- j: next\n- k: previous', 'Takes a morning: j: next · k: previous'],
     ['* first\n* second\n\n1. third', 'first · second · third'],
     ['see [the docs](https://example.com/x) and <https://example.com>', 'see the docs and https://example.com'],
     ['![a picture](https://example.com/a.png) beside', 'beside'],

@@ -13,7 +13,10 @@ const READ_PER_CHARACTER = 4
 /** The first words of a text, without its Markdown, at most `length` characters. */
 export function excerptOf(markdown: string, length = LENGTH): string {
   const words = textOf(parser.parse(markdown.slice(0, length * READ_PER_CHARACTER), {}))
-  const plain = words.replaceAll(/\s+/g, ' ').trim()
+  const plain = words
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/(?<=[:：]) ·(?= )/g, '')
+    .trim()
   if (plain.length <= length) return plain
   return `${plain
     .slice(0, length)
@@ -22,7 +25,7 @@ export function excerptOf(markdown: string, length = LENGTH): string {
     .toWellFormed()}…`
 }
 
-/** Between blocks, items of a list and rows of a table. */
+/** Between blocks, items of a list and rows of a table. A colon before it says as much. */
 const BETWEEN = ' · '
 
 /** The words of a text without its Markdown, at most `length` characters, with an empty line between blocks. For mails. */
