@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { asStored } from '../core/ids.js'
 import { followedAmong } from '../db/posts/followed.js'
+import { teamAmong } from '../db/team.js'
 import { postList } from '../db/posts/list.js'
 import { SORTS, STEADY } from '../db/posts/order.js'
 import { postAtCursor, searchPosts } from '../db/posts/read.js'
@@ -198,5 +199,9 @@ export async function postsShown(ctx: CachedContext, rows: PostView[], asked: Vo
   const ids = rows.map(({ postId }) => postId)
   const followed = viewer === null ? new Set<string>() : await followedAmong(ctx.db, viewer, ids)
   const tags = await tagsAmong(ctx, ids)
-  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed, tags }))
+  const team = await teamAmong(
+    ctx.db,
+    rows.map(({ userId }) => userId),
+  )
+  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed, tags, team }))
 }

@@ -53,6 +53,35 @@ it('a count has one line however large it is, and is whole for a screen reader',
   }
 })
 
+it('a wide list gives each post two lines: its title, and its text with its facts, among them that the team wrote it', async () => {
+  const site = await serveSite('sqlite')
+  const token = await site.owner()
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  await site.call(boards.create, { name: 'Ideas', display: true })
+  for (const contentMarkdown of ['Short.', 'A long text. '.repeat(40), 'Ein-langes-Wort'.repeat(20)])
+    await site.http('POST /posts', { token, body: { title: 'Dark mode', contentMarkdown, boardId: 'ideas', roadmapId: 'planned' } }) // prettier-ignore
+  for (const [viewport, lines] of [
+    [WIDE, 2],
+    [{ width: 768, height: 900 }, undefined],
+    [NARROW, undefined],
+    [{ width: 390, height: 844 }, undefined],
+  ] as const) {
+    const { page } = await visit({ viewport, locale: 'en' })
+    await page.goto(site.url)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(viewport.width)
+    const rows = await page.locator('.post').evaluateAll((all) =>
+      all.map((each) => {
+        const [title, ...rest] = ['h2', '.excerpt', '.facts'].map((part) => each.querySelector(part)?.getBoundingClientRect()) // prettier-ignore
+        const [text, facts] = rest
+        return title && text && facts && { isBelow: text.top >= title.bottom, isBeside: facts.left >= text.right && facts.top < text.bottom } // prettier-ignore
+      }),
+    )
+    expect(rows).toEqual(Array.from({ length: 3 }, () => ({ isBelow: true, isBeside: lines === 2 })))
+    const marks = await page.locator('.post .mark.team').evaluateAll((all) => all.map((each) => each.checkVisibility()))
+    expect(marks).toEqual([1, 2, 3].map(() => viewport.width > 640)) // a phone shows no authors
+  }
+})
+
 it('a wide table keeps its words whole, and scrolls by keyboard under a name', async () => {
   const site = await serveSite('sqlite')
   await site.owner()

@@ -41,8 +41,7 @@ export const PublicUser = Type.Object({
   avatar: Type.String(),
   isTeam: Type.Optional(
     Type.Boolean({
-      description:
-        'true of the owner and of who holds dashboard:read by a role; absent of others, and in lists of posts',
+      description: 'true of the owner and of who holds dashboard:read by a role; absent of others',
     }),
   ),
 })

@@ -156,6 +156,8 @@ export interface Own {
   taken: ReadonlySet<string>
   /** Posts that they follow. */
   followed: ReadonlySet<string>
+  /** Authors who are of the team. */
+  team: ReadonlySet<string>
   tags: Tags
 }
 
@@ -163,12 +165,12 @@ export function toPost(
   ctx: Viewer,
   post: PostView,
   voters: PostVote | undefined,
-  { taken, followed, tags }: Own,
+  { taken, followed, team, tags }: Own,
 ): Post {
   const roadmap = roadmapOf(ctx.actor, post)
   const isTaken = taken.has(post.postId)
   return {
-    ...commonOf(ctx, post, voters),
+    ...commonOf(ctx, post, voters, team),
     board: boardOf(post) ?? null,
     may: postPolicy.may(ctx.actor, { ...post, isTaken }),
     ...spamOf(post),
@@ -184,7 +186,7 @@ export function toDashboardPost(
   ctx: Viewer,
   post: PostView,
   voters: PostVote | undefined,
-  { taken, tags, team }: Omit<Own, 'followed'> & { team: ReadonlySet<string> },
+  { taken, tags, team }: Omit<Own, 'followed'>,
 ): DashboardPost {
   const isTaken = taken.has(post.postId)
   const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
@@ -249,7 +251,7 @@ function commonOf(
   ctx: Viewer,
   post: PostView,
   voters: PostVote = { votes: [], votesCount: post.votesCount },
-  team?: ReadonlySet<string>,
+  team: ReadonlySet<string>,
 ) {
   // prettier-ignore
   const { userId, authorName: name, authorUsername: username, authorAvatar: avatar } = post

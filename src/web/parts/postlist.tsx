@@ -10,7 +10,7 @@ import { BoardChip, PostMarks, RoadmapChip, Tags } from './chip.js'
 import { labelWith } from './count.js'
 import { Icon } from './icon.js'
 import { Marked, MarkedAt } from './marked.js'
-import { nameOf } from './person.js'
+import { nameOf, TeamMark } from './person.js'
 import { Time } from './time.js'
 import { Vote, VoteInForm } from './vote.js'
 
@@ -51,7 +51,11 @@ export const PostList = ({ view, posts, found, reasons, ...how }: ListProps) => 
 
 /** Who wrote a post, with a link to the profile. */
 function By({ view, author }: { view: View; author: Post['author'] }) {
-  const name = <bdi>{nameOf(view, author)}</bdi>
+  const name = (
+    <>
+      <bdi>{nameOf(view, author)}</bdi> <TeamMark view={view} person={author} />
+    </>
+  )
   return author.userId === NIL ? (
     <span class="by">{name}</span>
   ) : (
