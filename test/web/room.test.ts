@@ -82,6 +82,38 @@ it('a wide list gives each post two lines: its title, and its text with its fact
   }
 })
 
+it('the table of the team breaks no word of a status, and fits its window', async () => {
+  const site = await serveSite('sqlite')
+  const token = await site.owner()
+  await site.call(boards.create, { name: 'Import & export of everything', display: true })
+  const names = ['Shipped', 'Under review', 'Überprüfungen', 'Ein-Wort-ohne-jedes-Ende'.repeat(2)]
+  for (const name of names) {
+    const { roadmap } = await site.call(roadmaps.create, { name, display: true })
+    const { post } = await site.call(posts.create, { title: 'Export everything as CSV '.repeat(4), boardId: 'import-and-export-of-everything' }) // prettier-ignore
+    await site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true })
+  }
+  for (const width of [1024, 1120, 1440]) {
+    const { page } = await visit({ viewport: { width, height: 800 }, locale: 'en' })
+    await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
+    await page.goto(`${site.url}/dashboard/posts?sort=newest`)
+    expect([width, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([width, width])
+    const broken = await page.locator('.rows .status bdi').evaluateAll((all) =>
+      all.flatMap((each) => {
+        const range = document.createRange()
+        const text = each.firstChild
+        if (!text?.textContent || text.textContent.length > 20) return []
+        return text.textContent.split(' ').filter((word) => {
+          const at = text.textContent?.indexOf(word) ?? 0
+          range.setStart(text, at)
+          range.setEnd(text, at + word.length)
+          return range.getClientRects().length !== 1
+        })
+      }),
+    )
+    expect([width, broken]).toEqual([width, []])
+  }
+})
+
 it('a wide table keeps its words whole, and scrolls by keyboard under a name', async () => {
   const site = await serveSite('sqlite')
   await site.owner()
