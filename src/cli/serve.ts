@@ -291,7 +291,10 @@ async function runPrimary(
       inherits: sockets.length > 0,
       mayRestart: async () => (await installedVersion()) === current,
       onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
-      onNamed: (named) => (running.removeSocket = removeAtExit(named as SocketFile)),
+      onNamed(named) {
+        running.removeSocket?.() // the one before is replaced, so this only forgets it
+        running.removeSocket = removeAtExit(named as SocketFile)
+      },
       onLost: (exited) => logger.error(exited, LOST),
       onAllLost,
     })

@@ -28,12 +28,13 @@ export function temporaryName(socket: string, random = randomBytes(8).toString('
  */
 export async function nameSocket(temporary: string, socket: string, mode: number): Promise<SocketFile | undefined> {
   const found = markOf(socket)
-  const isFree = found === undefined || (await isLeft(socket))
+  const mayReplace = found !== undefined && (await isLeft(socket))
   // Of two that start at once, the second must not replace the socket that the first has named by then
   return whileLocked(socket, (assertHeld) => {
     const id = idOf(temporary)
     if (id === undefined) return undefined
-    if (!isFree || markOf(socket) !== found)
+    const present = markOf(socket) // none where its server has stopped meanwhile
+    if (present !== undefined && !(mayReplace && present === found))
       throw Object.assign(new Error(`${socket} is taken`), { code: 'EADDRINUSE' })
     chmodSync(temporary, mode)
     assertHeld()

@@ -260,9 +260,9 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
   return number
 }
 
-/** What this worker shares with the others of its server, and with none of another. */
+/** What this worker shares with the others of its server, and with none of another; that of a process manager has no name. */
 export const familyOf = (env: Record<string, string | undefined>): string | undefined =>
-  cluster.worker && env.FEEDBACKCTL_FAMILY
+  cluster.worker && (env.FEEDBACKCTL_FAMILY ?? String(process.ppid))
 
 /** Tells the primary that this worker listens, and what it has named. */
 export const tellListening = (named: unknown): void =>

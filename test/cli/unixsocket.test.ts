@@ -1,8 +1,12 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { createServer } from 'node:net'
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { nameSocket } from '../../src/core/socketfile.js'
 import { makeMachine } from '../support/cli.js'
+import { cleanup, temporaryFolder } from '../support/site.js'
 
 /** A machine whose server listens on a Unix socket. */
 async function socketMachine() {
@@ -58,6 +62,18 @@ it('takes the place of a server that was killed, and not that of one which runs'
   expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('another program listens there') })
   expect(await statusAt(socket, '/healthz')).toBe(200)
   expect(mode()).toBe('600')
+})
+
+it('takes the name of a server that stops while this one asks whether it runs', async () => {
+  const folder = temporaryFolder()
+  const [running, next, socket] = [createServer(), createServer(), path.join(folder, 'site.sock')]
+  cleanup(() => [running, next].map((each) => each.close()))
+  const listens = [once(running.listen(socket), 'listening'), once(next.listen(path.join(folder, 'next')), 'listening')]
+  await Promise.all(listens)
+  const naming = nameSocket(path.join(folder, 'next'), socket, 0o600)
+  rmSync(socket)
+  expect(await naming).toMatchObject({ socket })
+  expect(readdirSync(folder)).toEqual(['site.sock'])
 })
 
 it.each(['serve', 'serve --workers 2'])('leaves the name to a server that has taken it since: %s', async (args) => {
