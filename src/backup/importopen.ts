@@ -50,7 +50,7 @@ export async function* importOpen(
   const folder = folderNear(config.get('data.dir'))
   try {
     const file = path.join(folder, 'site.jsonl')
-    yield* received(bytes, file)
+    for await (const rows of received(bytes, file)) yield { step: 'receive', table: '', rows, all: undefined }
     yield* told((report) => imported(config, file, { ...options, onProgress: report }))
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -58,15 +58,16 @@ export async function* importOpen(
 }
 
 /** In the data folder, or where temporary files are if that one cannot be written to. */
-function folderNear(dataDir: string | undefined): string {
+export function folderNear(dataDir: string | undefined, prefix = IMPORT): string {
   try {
-    return makePrivateFolder(IMPORT, dataDir === undefined ? [] : [dataDir])
+    return makePrivateFolder(prefix, dataDir === undefined ? [] : [dataDir])
   } catch {
-    return makePrivateFolder(IMPORT)
+    return makePrivateFolder(prefix)
   }
 }
 
-async function* received(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Told> {
+/** Writes what is sent to a new file, and says now and then how many bytes there are. */
+export async function* received(bytes: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<number> {
   const folder = path.dirname(file)
   const handle = await open(file, 'wx', 0o600)
   try {
@@ -75,7 +76,7 @@ async function* received(bytes: AsyncIterable<Uint8Array>, file: string): AsyncG
       if (written >= checkAt) {
         await assertRoom(folder)
         checkAt = written + CHECKED
-        yield { step: 'receive', table: '', rows: written, all: undefined }
+        yield written
       }
       await handle.appendFile(chunk).catch((error: unknown) => {
         throw notWritten(folder, error)

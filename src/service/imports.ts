@@ -22,6 +22,27 @@ import { NDJSON, rowsIn } from './lib/uploadrows.js'
 const TOGETHER = 2000
 const MAX_BYTES = 4_000_000_000
 
+export const source = Type.String({
+  minLength: 1,
+  maxLength: 50,
+  pattern: '^[a-z0-9][a-z0-9._-]*$',
+  rule: 'lower-case letters, digits, ".", "_" and "-", at most 50',
+  description: 'Where the records come from. Ids are those of the source: the same source and id is the same thing',
+})
+
+export const OPTIONS = {
+  boardId: Type.Optional(
+    Type.String({
+      description: 'Id or url of the board of posts that name none (default: no board)',
+      names: 'board',
+    }),
+  ),
+  confirmed: Type.Boolean({
+    default: false,
+    description: 'The addresses count as confirmed: people are mailed about the posts that they follow',
+  }),
+}
+
 export const create = upload({
   id: 'imports.create',
   summary: 'Import boards, posts, votes and people of another product; what came before is not imported again',
@@ -31,30 +52,15 @@ export const create = upload({
   accepts: [NDJSON],
   maxBytes: MAX_BYTES,
   types: [NDJSON],
-  input: fields({
-    source: Type.String({
-      minLength: 1,
-      maxLength: 50,
-      pattern: '^[a-z0-9][a-z0-9._-]*$',
-      rule: 'lower-case letters, digits, ".", "_" and "-", at most 50',
-      description: 'Where the records come from. Ids are those of the source: the same source and id is the same thing',
-    }),
-    boardId: Type.Optional(
-      Type.String({
-        description: 'Id or url of the board of posts that name none (default: no board)',
-        names: 'board',
-      }),
-    ),
-    confirmed: Type.Boolean({
-      default: false,
-      description: 'The addresses count as confirmed: people are mailed about the posts that they follow',
-    }),
-  }),
+  input: fields({ source, ...OPTIONS }),
   output: Type.String(),
-  async run(ctx, { source, boardId: board, confirmed }, body): Promise<LongBody> {
+  async run(ctx, { source: from, boardId: board, confirmed }, body): Promise<LongBody> {
     const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
     const rows = rowsIn(body, { main: '', fields: [], names: {} })
-    return { type: NDJSON, ...importing(ctx, new Importer({ source, confirmed, boardId }), { source, boardId, rows }) }
+    return {
+      type: NDJSON,
+      ...importing(ctx, new Importer({ source: from, confirmed, boardId }), { source: from, boardId, rows }),
+    }
   },
 })
 
@@ -85,15 +91,15 @@ export const findPath = operation({
 type Rows = ReturnType<typeof rowsIn>
 
 /** Streams the answer: a line for each refused record, a line after each transaction, and the balance last. */
-function importing(
+export function importing(
   ctx: Context,
   importer: Importer,
-  { source, boardId, rows }: { source: string; boardId: string | null; rows: Rows },
+  { source: from, boardId, rows }: { source: string; boardId: string | null; rows: Rows },
 ): Pick<LongBody, 'pieces' | 'end'> {
   const balance = new Balance()
   const passwords = { kept: 0, leftOut: 0 }
   async function* pieces(): AsyncGenerator<Piece> {
-    const before = await importedCounts(ctx.db, source)
+    const before = await importedCounts(ctx.db, from)
     const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
     for await (const group of inGroups(rows)) {
       await assertStill({ access: 'owner' }, ctx, 'upload')
@@ -115,17 +121,17 @@ function importing(
       yield { text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''), rows: 1 }
     }
     const all = balance.types
-    const after = await importedCounts(ctx.db, source)
+    const after = await importedCounts(ctx.db, from)
     const isBalanced =
       ctx.dryRun ||
       all.every(({ type, created, matched }) => (after.get(type) ?? 0) - (before.get(type) ?? 0) === remembered(type, created + matched)) // prettier-ignore
     const made = all.reduce((sum, { created }) => sum + created, 0)
     if (made > 0 && !ctx.dryRun)
       await change(ctx, async (tx) => {
-        tx.record('site.imported', 'site', source)
+        tx.record('site.imported', 'site', from)
         await Promise.resolve()
       })
-    const boards = await importedByBoard(ctx.db, source)
+    const boards = await importedByBoard(ctx.db, from)
     const byBoard = await balance.byBoard(ctx, { boardId, boards: (ids) => importer.boards(ctx, ids) })
     const { failures, otherFailures } = balance
     yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore

@@ -16,6 +16,7 @@ import * as mentions from './mentions.js'
 import * as merges from './merges.js'
 import * as identities from './identities.js'
 import * as images from './images.js'
+import * as importfiles from './importfiles.js'
 import * as imports from './imports.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
@@ -142,6 +143,7 @@ export const operations = [
   imports.create,
   imports.findPath,
   siteimports.site,
+  importfiles.file,
   posts.update,
   postmoves.move,
   posttags.tag,

@@ -1,6 +1,8 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import type { TotpRow } from '../db/tables.js'
+import type { Body } from './lib/body.js'
+import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { fields } from './lib/schemas.js'
 import { encryptedAnew } from './lib/totp.js'
@@ -23,23 +25,30 @@ export const site = upload({
   input: fields({}),
   output: Type.String(),
   async run(ctx, _input, { bytes }): Promise<LongBody> {
-    const { imports, dryRun, mail } = ctx
-    if (!imports) throw new AppError('NOT_FOUND', 'Only a server imports a site over HTTP. Use "feedbackctl import".')
-    const encryptedFor = (totp: TotpRow, userId: string) => encryptedAnew(ctx, totp, userId)
-    const mayGoOn = () => assertStill({ access: 'owner' }, ctx, 'upload')
-    async function* pieces(): AsyncGenerator<Piece> {
-      for await (const told of imports?.lines(bytes, { dryRun, sendsMail: mail !== null, mayGoOn, encryptedFor }) ?? [])
-        // prettier-ignore
-        yield 'done' in told
-          ? { text: lineOf({ result: 'complete', ...told.done, dry_run: dryRun }), rows: 1 }
-          : { text: lineOf({ result: 'working', ...told }), rows: 0 }
-    }
-    return { type: NDJSON, pieces: pieces(), end: (error) => ({ text: lineOf({ result: 'incomplete', error: said(error).body }), rows: 0 }) } // prettier-ignore
+    if (!ctx.imports)
+      throw new AppError('NOT_FOUND', 'Only a server imports a site over HTTP. Use "feedbackctl import".')
+    return { type: NDJSON, pieces: importedSite(ctx, bytes), end }
   },
+})
+
+/** Imports an export, and says how far it is and what it has done. */
+export async function* importedSite(ctx: Context, bytes: Body['bytes']): AsyncGenerator<Piece> {
+  const { imports, dryRun, mail } = ctx
+  const encryptedFor = (totp: TotpRow, userId: string) => encryptedAnew(ctx, totp, userId)
+  const mayGoOn = () => assertStill({ access: 'owner' }, ctx, 'upload')
+  for await (const told of imports?.lines(bytes, { dryRun, sendsMail: mail !== null, mayGoOn, encryptedFor }) ?? [])
+    yield 'done' in told
+      ? { text: lineOf({ result: 'complete', ...told.done, dry_run: dryRun }), rows: 1 }
+      : { text: lineOf({ result: 'working', ...told }), rows: 0 }
+}
+
+export const end = (error: AppError): Piece => ({
+  text: lineOf({ result: 'incomplete', error: said(error).body }),
+  rows: 0,
 })
 
 /** A file that is wrong is a request that is. */
 const said = (error: AppError): AppError =>
   error.code === 'USAGE' ? new AppError('BAD_REQUEST', error.message) : error
 
-const lineOf = (line: object): string => `${JSON.stringify(line)}\n`
+export const lineOf = (line: object): string => `${JSON.stringify(line)}\n`

@@ -37,7 +37,11 @@ const HEAD = 65_536
  * Finds out what a file, a folder or a database has, by its content and not by its name. `shown` is its name in messages.
  * Throws USAGE for what none of the sources can be, and says what else to do with it where that is known.
  */
-export async function recognised(from: string, shown: string): Promise<Recognised> {
+export async function recognised(
+  from: string,
+  shown: string,
+  { readsDatabases = true }: { readsDatabases?: boolean } = {},
+): Promise<Recognised> {
   if (isAddress(from)) return ofDatabase(from, shown)
   if ((await stat(from)).isDirectory()) return ofJson(from, shown)
   const head = await headOf(from)
@@ -45,7 +49,7 @@ export async function recognised(from: string, shown: string): Promise<Recognise
   if (text === '') throw unknown(shown, 'it is empty')
   if (head.toString('latin1', 0, 2) === 'PK') return ofArchive(from, shown)
   for (const [begin, why] of OTHERS) if (head.toString('latin1').startsWith(begin)) throw new AppError('USAGE', `${shown} is ${why}`) // prettier-ignore
-  if (isAddress(text)) return ofDatabase(from, shown)
+  if (isAddress(text) && readsDatabases) return ofDatabase(from, shown)
   if (/^[[{]/.test(text)) return ofLine(text) ?? ofJson(from, shown)
   if (head.includes(0)) throw unknown(shown, 'it is neither text nor a ZIP archive')
   return ofCsv(from, shown)

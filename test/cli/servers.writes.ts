@@ -361,6 +361,7 @@ export const UNSHOWN = [
   'invitations.create', // writes users, as others here do
   'invitations.resend',
   'invitations.revoke',
+  'imports.file', // writes as those before do
   'imports.site', // ends every session; cli/importremote looks at two servers
   'views.create',
   'views.update',

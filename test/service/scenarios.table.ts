@@ -151,6 +151,7 @@ export const table: Record<string, Row> = {
     input: () => ({ source: 'canny' }),
     rows: () => `${JSON.stringify({ type: 'post', sourceId: newId(), title: 'New' })}\n`,
   },
+  'imports.file': { needs: 'owner', rows: () => '{}\n', type: 'application/octet-stream', silent: true },
   'imports.site': { needs: 'owner', rows: () => '{}\n', silent: true },
   'imports.findPath': { needs: 'public', input: async (w) => ({ path: await w.formerPath() }) },
   'posts.update': { needs: 'post:update', input: async (w) => ({ id: await w.post(), title: 'Changed' }) },

@@ -48,7 +48,13 @@ async function* oneFile() {
 async function* done() {
   yield await Promise.resolve({ done: { same: true, passwords: false, owner: null, types: [] } })
 }
-const IMPORTS = { lines: done }
+async function* received() {
+  await Promise.resolve()
+  yield { id: 'k'.repeat(32) }
+}
+async function* noRecords() {}
+const oneSheet = { product: 'csv', preview: undefined, bytes: noRecords, records: noRecords }
+const IMPORTS = { lines: done, files: { receive: received, open: async () => oneSheet, remove: async () => {} } }
 const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile, spooled: <T>(pieces: T) => pieces }
 
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */

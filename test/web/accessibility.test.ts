@@ -153,7 +153,12 @@ it.each([
   await look('/dashboard/boards', '/dashboard/boards/new', `${boardPath}/settings`, `${boardPath}/delete`)
   for (const each of ['general', 'legal', 'domains', 'notifications', 'mail', 'log', 'keys'])
     await look(`/dashboard/settings/${each}`)
-  await look('/dashboard/overview', '/dashboard/settings/backups', '/dashboard/settings/mail?sent=true')
+  await look(
+    '/dashboard/overview',
+    '/dashboard/settings/backups',
+    '/dashboard/settings/import',
+    '/dashboard/settings/mail?sent=true',
+  )
   await look('/dashboard/roadmaps', '/dashboard/roadmaps/new', `${roadmapPath}/settings`, `${roadmapPath}/delete`)
   await look('/dashboard/tags', '/dashboard/tags/new')
   for (const each of ['settings', 'merge', 'delete']) await look(`/dashboard/tags/mobile/${each}`)

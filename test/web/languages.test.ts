@@ -8,7 +8,7 @@ import { NARROW, serveSite, visit } from '../support/browser.js'
 import { OWNER } from '../support/site.js'
 
 const OPEN = ['/', '/boards', '/roadmaps', '/search?q=dark', '/login', '/join', '/password-reset']
-const OF_TEAM = ['/settings', '/settings/notifications', '/posts/new', '/dashboard', '/dashboard/posts', '/dashboard/users', '/dashboard/settings/general', '/dashboard/settings/backups', '/dashboard/settings/log'] // prettier-ignore
+const OF_TEAM = ['/settings', '/settings/notifications', '/posts/new', '/dashboard', '/dashboard/posts', '/dashboard/users', '/dashboard/settings/general', '/dashboard/settings/backups', '/dashboard/settings/import', '/dashboard/settings/log'] // prettier-ignore
 
 it('every language fits a phone of 320 px, in its own direction', async () => {
   const site = await serveSite('sqlite')

@@ -218,7 +218,7 @@ it.each([
       [`/dashboard/boards/:url/${each}`]: `/dashboard/boards/${boardAt}/${each}`,
       [`/dashboard/roadmaps/:url/${each}`]: `/dashboard/roadmaps/${roadmapAt}/${each}`,
     })
-  for (const each of ['general', 'legal', 'domains', 'notifications', 'mail', 'log', 'backups', 'keys'])
+  for (const each of ['general', 'legal', 'domains', 'notifications', 'mail', 'log', 'backups', 'import', 'keys'])
     await look({ [`/dashboard/settings/${each}`]: `/dashboard/settings/${each}` })
   await page.fill('#field-name', 'Κλειδί')
   await page.click('.settings-form button')

@@ -182,7 +182,7 @@ it('letters of twice the size fit a phone on pages of the team too, and its chos
   const devtools = await context.newCDPSession(page)
   await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 32 } })
   const wider: unknown[] = []
-  const pages = ['', '/comments', '/posts', `/posts/${post.slug}`, '/boards', '/boards/new', '/roadmaps', '/overview', '/users', '/invitations', '/settings/general', '/settings/domains', '/settings/notifications', '/settings/log', '/settings/mail', '/settings/backups', '/settings/keys', '/settings/roles', '/settings/roles/new'] // prettier-ignore
+  const pages = ['', '/comments', '/posts', `/posts/${post.slug}`, '/boards', '/boards/new', '/roadmaps', '/overview', '/users', '/invitations', '/settings/general', '/settings/domains', '/settings/notifications', '/settings/log', '/settings/mail', '/settings/backups', '/settings/import', '/settings/keys', '/settings/roles', '/settings/roles/new'] // prettier-ignore
   for (const path of [
     '/',
     '/settings',

@@ -102,6 +102,35 @@ interface SiteImports {
       encryptedFor(this: void, totp: TotpRow, userId: string): string | undefined
     },
   ): AsyncIterable<ImportTold>
+  files: ImportFiles
+}
+
+/** Files that were sent to be imported. */
+interface ImportFiles {
+  /** Stores what is sent, for an hour at most. It says how many bytes there are, and at the end by which id it is found. */
+  receive(this: void, bytes: Body['bytes']): AsyncIterable<{ received: number } | { id: string }>
+  /** Throws NOT_FOUND for a file that is not here, and BAD_REQUEST for one that nobody can import. */
+  open(
+    this: void,
+    id: string,
+    options: { product: string | undefined; map: ReadonlyMap<string, string> },
+  ): Promise<ImportFile>
+  remove(this: void, id: string): Promise<void>
+}
+
+interface ImportFile {
+  /** The word for what it is from. */
+  product: string
+  /** Of a table: what its columns were taken for, and its first rows. */
+  preview: ImportPreview | undefined
+  bytes(this: void): Body['bytes']
+  /** Lines of `POST /import/records`. `note` takes sentences about what is left out. */
+  records(this: void, note: (sentence: string) => void): AsyncIterable<object>
+}
+
+export interface ImportPreview {
+  columns: { column: string; header: string }[]
+  rows: Readonly<Record<string, string>>[]
 }
 
 /** What an operation has besides its input. */

@@ -47,6 +47,12 @@ export class Archive {
     return [...this.#entries.keys()]
   }
 
+  /** How many bytes the entries with such names unpack to. Reading one that claims too few fails. */
+  sizeOf(name: RegExp): number {
+    const sizes = [...this.#entries.values()].filter(({ fileName }) => name.test(fileName))
+    return sizes.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0)
+  }
+
   /** The name of an entry in whatever folder it is. */
   find(name: string): string | undefined {
     return this.names.find((each) => each === name || each.endsWith(`/${name}`))

@@ -6,6 +6,7 @@ const boards = () => import('./boards.js')
 const comments = () => import('./comments.js')
 const events = () => import('./events.js')
 const eventUndo = () => import('./eventundo.js')
+const imports = () => import('./imports.js')
 const inbox = () => import('./inbox.js')
 const invitations = () => import('./invitations.js')
 const person = () => import('./person.js')
@@ -63,6 +64,8 @@ export const routes = {
     '/dashboard/settings/log/:event/undo': async () => (await eventUndo()).undoPage,
     '/dashboard/settings/mail': async () => (await mails()).mails,
     '/dashboard/settings/backups': async () => (await backups()).backups,
+    '/dashboard/settings/import': async () => (await imports()).imports,
+    '/dashboard/settings/import/run': async () => (await imports()).again,
     '/dashboard/settings/keys': async () => (await keys()).keys,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revokePage,
     '/dashboard/users': async () => (await users()).users,
@@ -119,6 +122,8 @@ export const routes = {
     '/dashboard/settings/mail/refused/:user/remove': async () => (await mails()).unsuppress,
     '/dashboard/settings/backups': async () => (await backups()).create,
     '/dashboard/settings/backups/rehearse': async () => (await backups()).rehearse,
+    '/dashboard/settings/import': async () => (await imports()).check,
+    '/dashboard/settings/import/run': async () => (await imports()).run,
     '/dashboard/settings/keys': async () => (await keys()).create,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
     '/dashboard/users': async () => (await users()).block,

@@ -5,6 +5,7 @@ import { AppError } from '../../core/errors.js'
 import { MAX_IMAGE_BYTES } from '../../core/images/types.js'
 import { BODY_LIMIT } from '../../http/surface.js'
 import { MAX_FIELDS } from './fields.js'
+import type { SentFile } from './page.js'
 
 /** An image that was sent with a form. */
 export interface SentImage {
@@ -66,7 +67,51 @@ export async function receiveForm(
   return { body: Object.fromEntries(body), images }
 }
 
-function parserOf(headers: IncomingHttpHeaders): BusboyInstance {
+/**
+ * Reads a form as far as its field `file`, whose bytes are received as they are taken. What comes after it is dropped.
+ * `stop` ends it, whether they were taken or not.
+ */
+export async function receiveFile(
+  headers: IncomingHttpHeaders,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ body: Record<string, string[]>; file: SentFile | undefined; stop(this: void): void }> {
+  const body = new Map<string, string[]>()
+  const parser = parserOf(headers, Infinity)
+  parser.on('error', () => {}) // `finished` fails with it
+  parser.on('field', (name, value) => void body.set(name, [...(body.get(name) ?? []), value]))
+  const finished = once(parser, 'finish').catch((error: unknown) => {
+    throw broken(error)
+  })
+  finished.catch(() => {}) // nobody may wait for it any more
+  const stopping = new AbortController()
+  const stopped = once(stopping.signal, 'abort')
+  let receiving: Promise<unknown> = Promise.resolve()
+  const found = new Promise<SentFile>((resolve) =>
+    parser.on('file', (field, stream, name) => {
+      stream.on('error', () => {}) // whoever takes it hears of it
+      if (field !== 'file') return void stream.resume()
+      receiving.catch((error: unknown) => stream.destroy(error as Error))
+      async function* taken() {
+        yield* stream as AsyncIterable<Uint8Array>
+        await receiving // the form may be broken after it
+      }
+      resolve({ name: name ?? '', bytes: taken() })
+    }),
+  )
+  receiving = (async () => {
+    for await (const chunk of bytes) {
+      if (!parser.write(chunk)) await Promise.race([once(parser, 'drain'), finished, stopped])
+      if (stopping.signal.aborted) return
+    }
+    parser.end()
+    await finished
+  })()
+  receiving.catch(() => {})
+  const file = await Promise.race([found, receiving.then(() => undefined)])
+  return { body: Object.fromEntries(body), file, stop: () => stopping.abort() }
+}
+
+function parserOf(headers: IncomingHttpHeaders, fileSize = MAX_IMAGE_BYTES + 1): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': headers['content-type'] ?? '' },
@@ -76,7 +121,7 @@ function parserOf(headers: IncomingHttpHeaders): BusboyInstance {
         fields: MAX_FIELDS + 1,
         files: MAX_IMAGES + 1,
         parts: MAX_FIELDS + MAX_IMAGES + 2,
-        fileSize: MAX_IMAGE_BYTES + 1,
+        fileSize,
         headerPairs: 20,
       },
     })

@@ -79,10 +79,20 @@ export interface LiveView extends View {
   dryRun: KnownCall
   /** The same for uploads, with their body. */
   send: Call
+  /** The same, taken back. */
+  sendDry: Call
+  /** What was sent with the form whose action takes a `file`. */
+  file: SentFile | undefined
   /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
   guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
   /** What refuses an operation, whatever is sent. */
   refusalOf(this: void, op: AnyOperation): Promise<AppError | undefined>
+}
+
+/** A file that is received as it is taken. */
+export interface SentFile {
+  name: string
+  bytes: AsyncIterable<Uint8Array>
 }
 
 /** What was typed, and what is wrong with it. */
@@ -198,6 +208,8 @@ export interface Action<In = never, Out = unknown> {
    * file each those that take its address. Absent: it takes none.
    */
   images?: string | Readonly<Record<string, string>>
+  /** How many bytes the form may send as `file`, its last field. The action takes them as they arrive. */
+  file?: number
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
   before?(
     this: void,

@@ -36,6 +36,7 @@ import {
   type Outcome,
   type PageCache,
   type Said,
+  type SentFile,
   type View,
 } from './page.js'
 import type { Repeat } from './repeat.js'
@@ -53,6 +54,7 @@ export interface PageRequest {
   /** Called before the response is sent: it is stored on its way out. */
   allowCaching?: (expiresAt: number) => void
   form: Form
+  file?: SentFile | undefined
   html: Html
   /** What was done before, to say it on the next page. */
   said: readonly Said[]
@@ -157,6 +159,8 @@ export class Renderer {
       call,
       dryRun: (op, input) => execute(op, { ...context(), dryRun: true }, input),
       send: (op, input, body) => execute(op, { ...context(), ...(body && { body }) }, input),
+      sendDry: (op, input, body) => execute(op, { ...context(), dryRun: true, ...(body && { body }) }, input),
+      file: request.file,
       guard: (name, work) => this.#parts.site.limits?.guard(name, context(), undefined, work) ?? work(),
       actor,
       viewer,
@@ -387,6 +391,8 @@ export class Renderer {
       call: unreachable,
       dryRun: unreachable,
       send: unreachable,
+      sendDry: unreachable,
+      file: undefined,
       guard: unreachable,
       actor: visitor(new AppError('INVALID_AUTH_HEADER', 'This is a page for visitors.')),
       viewer: null,

@@ -3,6 +3,7 @@ import * as backups from '../../service/backups.js'
 import * as boards from '../../service/boards.js'
 import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
+import { file as importFile } from '../../service/importfiles.js'
 import * as invitations from '../../service/invitations.js'
 import * as keys from '../../service/keys.js'
 import * as legal from '../../service/legal.js'
@@ -79,6 +80,12 @@ export const SECTIONS = {
     label: 'backups.title',
     group: 'settings',
     operations: [backups.list],
+  },
+  import: {
+    path: '/dashboard/settings/import',
+    label: 'import.title',
+    group: 'settings',
+    operations: [importFile],
   },
   mail: { path: '/dashboard/settings/mail', label: 'mails.title', group: 'settings', operations: [mails.list] },
   log: { path: '/dashboard/settings/log', label: 'log.title', group: 'settings', operations: [events.list] },

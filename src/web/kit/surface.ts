@@ -11,10 +11,10 @@ import { compressed } from './encoding.js'
 import { fieldsOf, MAX_FIELDS } from './fields.js'
 import { serveFiles } from './files.js'
 import { serveImages } from './images.js'
-import { isMultipart, MULTIPART_LIMIT, receiveForm, type SentImage } from './multipart.js'
+import { isMultipart, MULTIPART_LIMIT, receiveFile, receiveForm, type SentImage } from './multipart.js'
 import { HEADERS } from './headers.js'
 import { assertOwnForm } from './origin.js'
-import { Redirect, type AnyAction } from './page.js'
+import { Redirect, type AnyAction, type SentFile } from './page.js'
 import type { Forms } from './forms.js'
 import type { Renderer } from './renderer.js'
 import type { Routes } from './routes.js'
@@ -114,32 +114,61 @@ export const surfaceOf =
           assertOwnForm(raw.headers, renderer.addresses.origin)
           const act = await find()
           if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
-          const { body, images } = await bodyOf(raw, act)
-          return forms.receive(renderer.open(raw, reply), {
-            route: path,
-            params: raw.params,
-            act,
-            images,
-            fields: fieldsOf(body, act.many),
-          })
+          const { body, images, file, close } = await bodyOf(raw, act)
+          try {
+            return await forms.receive(
+              { ...renderer.open(raw, reply), file },
+              { route: path, params: raw.params, act, images, fields: fieldsOf(body, act.many) },
+            )
+          } finally {
+            close?.()
+          }
         },
       )
 
-    /** The fields of a form, and its images where the action takes any. */
-    async function bodyOf(raw: FastifyRequest, act: AnyAction): Promise<{ body: unknown; images: SentImage[] }> {
+    interface Sent {
+      body: unknown
+      images: SentImage[]
+      file?: SentFile | undefined
+      /** Ends what may still arrive. */
+      close?(this: void): void
+    }
+
+    /** The fields of a form, and its images or its file where the action takes any. */
+    async function bodyOf(raw: FastifyRequest, act: AnyAction): Promise<Sent> {
       if (!isMultipart(raw.headers)) return { body: raw.body, images: [] }
+      if (act.file !== undefined) return fileOf(raw, act.file)
       if (act.images === undefined) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This form takes no files.')
       // A form without images takes no place of an upload, and may come from somebody whose session has ended
       if (Number(raw.headers['content-length']) <= FORM_LIMIT) return receiveForm(raw.headers, raw.raw)
-      // What arrives is in memory: not from visitors, who get no form with files
-      const { userId, refusal } = await (await makers()).renderer.actorOf(raw)
-      if (userId === null) throw refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
-      const incoming = server.uploads.open(raw, { accepts: [], maxBytes: MULTIPART_LIMIT }, userId)
+      const incoming = await incomingOf(raw, MULTIPART_LIMIT)
       try {
         return await receiveForm(raw.headers, incoming.body.bytes)
       } finally {
         incoming.close()
       }
+    }
+
+    async function fileOf(raw: FastifyRequest, maxBytes: number): Promise<Sent> {
+      const incoming = await incomingOf(raw, maxBytes + FORM_LIMIT)
+      try {
+        const { body, file, stop } = await receiveFile(raw.headers, incoming.body.bytes)
+        const close = () => {
+          stop()
+          incoming.close()
+        }
+        return { body, images: [], file, close }
+      } catch (error) {
+        incoming.close()
+        throw error
+      }
+    }
+
+    /** What arrives may be in memory: not from visitors, who get no form with files. */
+    async function incomingOf(raw: FastifyRequest, maxBytes: number) {
+      const { userId, refusal } = await (await makers()).renderer.actorOf(raw)
+      if (userId === null) throw refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
+      return server.uploads.open(raw, { accepts: [], maxBytes }, userId)
     }
 
     await server.register(async (anywhere) => {

@@ -2,10 +2,20 @@ import type { App } from '../../../app/open.js'
 import type { Config } from '../../../config.js'
 import type { Context } from '../../../service/lib/context.js'
 
-/** What a server puts an export in with, at the request of the owner. */
-export const siteImports = (app: App, config: Config): NonNullable<Context['imports']> => ({
-  async *lines(bytes, options) {
-    const { importOpen } = await import('../../../backup/importopen.js')
-    yield* importOpen(config, bytes, { db: app.db, ...options })
-  },
-})
+/** What a server puts an export in with, and files of other products, at the request of the owner. */
+export function siteImports(app: App, config: Config): NonNullable<Context['imports']> {
+  const files = async () => (await import('./importfiles.js')).importFiles(config.get('data.dir'))
+  return {
+    async *lines(bytes, options) {
+      const { importOpen } = await import('../../../backup/importopen.js')
+      yield* importOpen(config, bytes, { db: app.db, ...options })
+    },
+    files: {
+      async *receive(bytes) {
+        yield* (await files()).receive(bytes)
+      },
+      open: async (id, options) => (await files()).open(id, options),
+      remove: async (id) => (await files()).remove(id),
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { folderNear, received } from '../../../backup/importopen.js'
+import { copyLeftovers, IMPORT, removeLeftovers } from '../../../backup/leftovers.js'
+import { AppError } from '../../../core/errors.js'
+import { randomWord } from '../../../core/ids.js'
+import { sizeText } from '../../../core/text.js'
+import type { Context } from '../../../service/lib/context.js'
+import { Archive } from '../../../sources/lib/archive.js'
+import { recognised } from '../../../sources/recognised.js'
+import { SOURCES, type SourceName } from '../../../sources/index.js'
+
+type Files = NonNullable<Context['imports']>['files']
+
+/** Bytes of JSON, and of what an archive has for a source: they are in memory as a whole. */
+const MOST_READ = 50_000_000
+/** Milliseconds for which a file is kept. */
+const KEPT_MS = 3_600_000
+
+const SHOWN = 'the file'
+const OWN = 'feedbackctl'
+
+/** The files in the data folder. All servers of a machine find them. */
+export function importFiles(dataDir: string | undefined): Files {
+  const folderOf = (id: string): string | undefined =>
+    [dataDir ?? tmpdir(), tmpdir()]
+      .flatMap((near) => (existsSync(near) ? readdirSync(near).map((name) => path.join(near, name)) : []))
+      .find((each) => path.basename(each).startsWith(`${IMPORT}${id}-`))
+  const remove = (id: string) => {
+    const folder = folderOf(id)
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  }
+  return {
+    async *receive(bytes) {
+      removeLeftovers(copyLeftovers(dataDir ?? tmpdir(), new Date()))
+      const id = randomWord(32)
+      const folder = folderNear(dataDir, `${IMPORT}${id}-`)
+      try {
+        const file = path.join(folder, 'file')
+        for await (const rows of received(bytes, file)) yield { received: rows }
+        renameSync(file, `${file}.${await endingOf(file)}`) // sources look at the name of CSV
+      } catch (error) {
+        remove(id)
+        throw error
+      }
+      setTimeout(() => remove(id), KEPT_MS).unref()
+      yield { id }
+    },
+    async open(id, { product, map }) {
+      const folder = folderOf(id)
+      const [name] = folder === undefined ? [] : readdirSync(folder)
+      if (folder === undefined || name === undefined)
+        throw new AppError('NOT_FOUND', 'The file is not here any more. Send it again.')
+      const from = path.join(folder, name)
+      return inWords(from, async () => {
+        const word = product ?? (await recognised(from, SHOWN, { readsDatabases: false })).word
+        const bytes = () => createReadStream(from)
+        if (word === OWN) return { product: word, preview: undefined, bytes, records: nothing }
+        await assertReadable(from, word)
+        const { read, preview } = await SOURCES[word as SourceName]()
+        return {
+          product: word,
+          preview: await preview?.({ from, map }),
+          bytes,
+          async *records(note) {
+            const records = read({ from, map, note })[Symbol.asyncIterator]()
+            try {
+              for (;;) {
+                const { done, value } = await inWords(from, () => records.next())
+                if (done) return
+                yield value
+              }
+            } finally {
+              await records.return?.()
+            }
+          },
+        }
+      })
+    },
+    remove: async (id) => remove(id),
+  }
+}
+
+async function* nothing(): AsyncGenerator<object> {}
+
+/** What a file seems to be by its first bytes. */
+async function endingOf(file: string): Promise<'zip' | 'json' | 'csv'> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1000), 0, 1000, 0)
+    const text = buffer.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, '').trimStart() // prettier-ignore
+    return text.startsWith('PK') ? 'zip' : /^[[{]/.test(text) ? 'json' : 'csv'
+  } finally {
+    await handle.close()
+  }
+}
+
+/** A server has to do other things meanwhile, and a small archive can be unpacked to far more. */
+async function assertReadable(file: string, word: string): Promise<void> {
+  if (file.endsWith('.csv') || word === 'records') return
+  if (!file.endsWith('.zip')) {
+    if (statSync(file).size > MOST_READ) throw tooLong()
+    return
+  }
+  const archive = await Archive.open(file)
+  try {
+    if (archive.sizeOf(/\.(json|csv)$/) > MOST_READ) throw tooLong()
+  } finally {
+    archive.close()
+  }
+}
+
+const tooLong = () =>
+  new AppError('PAYLOAD_TOO_LARGE', `There are more than ${sizeText(MOST_READ)} in it. Import it with "feedbackctl import".`) // prettier-ignore
+
+/** What is wrong with a file, without its path here. */
+async function inWords<T>(file: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'USAGE') throw error
+    const message = error.message.replaceAll(file, SHOWN).replace('--map ', '').replace(/ Name the source, as in .*$/, '').replace(/\.\.$/, '.') // prettier-ignore
+    throw new AppError('BAD_REQUEST', `${message.charAt(0).toUpperCase()}${message.slice(1)}`, { cause: error })
+  }
+}

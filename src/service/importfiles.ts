@@ -1,0 +1,133 @@
+import * as Type from 'typebox'
+import { AppError } from '../core/errors.js'
+import { Importer } from './importing.js'
+import { importing, OPTIONS, source } from './imports.js'
+import type { Body } from './lib/body.js'
+import type { Context } from './lib/context.js'
+import type { LongBody, Piece } from './lib/download.js'
+import { boardIdFrom } from './lib/postplaces.js'
+import { fields, oneOf } from './lib/schemas.js'
+import { upload } from './lib/upload.js'
+import { NDJSON } from './lib/uploadrows.js'
+import { end, importedSite, lineOf } from './siteimports.js'
+
+/** The word for an export of a site. */
+export const OWN = 'feedbackctl'
+
+/** What one file may be from. Databases and folders are for the command line, which reads them where they are. */
+export const PRODUCTS = [
+  OWN,
+  'canny',
+  'clearflask',
+  'csv',
+  'fider',
+  'github',
+  'quackback',
+  'records',
+  'uservoice',
+] as const
+export type Product = (typeof PRODUCTS)[number]
+
+export const BYTES = 'application/octet-stream'
+/** Bytes of a file. */
+export const MAX_BYTES = 200_000_000
+
+export const file = upload({
+  id: 'imports.file',
+  summary: 'Import a file of another product, or an export of a site; a dry run keeps the file for an hour',
+  http: 'POST /import/file 200',
+  access: 'owner',
+  errors: ['BOARD_NOT_FOUND', 'NOT_FOUND', 'STORAGE_FULL'],
+  accepts: [BYTES],
+  maxBytes: MAX_BYTES,
+  types: [NDJSON],
+  input: fields({
+    product: Type.Optional(oneOf(PRODUCTS, { description: 'What the file is from (default: what its content says)' })),
+    source: Type.Optional({ ...source, description: 'A name that keeps ids apart from those of other imports (default: the product)' }), // prettier-ignore
+    ...OPTIONS,
+    map: Type.Optional(
+      Type.String({
+        maxLength: 5000,
+        description: 'Headers of CSV by our names of the columns, each on a line: title=Subject',
+      }),
+    ),
+    kept: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-z]{32}$',
+        rule: '32 lower-case letters and digits',
+        description: 'What a dry run has kept, in place of the body',
+      }),
+    ),
+  }),
+  output: Type.String(),
+  async run(ctx, { product, source: named, boardId: board, confirmed, map, kept }, { bytes }): Promise<LongBody> {
+    if (!ctx.imports)
+      throw new AppError('NOT_FOUND', 'Only a server imports a file over HTTP. Use "feedbackctl import".')
+    const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
+    const opened = { product, map: mapIn(map ?? '') }
+    return { type: NDJSON, pieces: pieces(ctx, { bytes, kept, opened, named, boardId, confirmed }), end }
+  },
+})
+
+interface Wanted {
+  bytes: Body['bytes']
+  kept: string | undefined
+  opened: { product: Product | undefined; map: ReadonlyMap<string, string> }
+  named: string | undefined
+  boardId: string | null
+  confirmed: boolean
+}
+
+async function* pieces(ctx: Context, { bytes, kept, opened, ...options }: Wanted): AsyncGenerator<Piece> {
+  const files = ctx.imports?.files
+  let [id, stays] = [kept, kept !== undefined]
+  try {
+    if (id === undefined)
+      for await (const told of files?.receive(bytes) ?? [])
+        if ('id' in told) ({ id } = told)
+        else yield { text: lineOf({ result: 'working', step: 'receive', rows: told.received }), rows: 0 }
+    const found = await files?.open(id ?? '', opened)
+    if (!found) return
+    const { product, preview } = found
+    yield { text: lineOf({ result: 'opened', product, preview, ...(ctx.dryRun && { kept: id }) }), rows: 0 }
+    if (product === OWN) yield* importedSite(ctx, found.bytes())
+    else yield* imported(ctx, found, options)
+    stays = ctx.dryRun
+  } finally {
+    if (id !== undefined && !stays) await files?.remove(id)
+  }
+}
+
+type Found = Awaited<ReturnType<NonNullable<Context['imports']>['files']['open']>>
+
+async function* imported(
+  ctx: Context,
+  { product, records }: Found,
+  { named = product, boardId, confirmed }: Pick<Wanted, 'named' | 'boardId' | 'confirmed'>,
+): AsyncGenerator<Piece> {
+  const notes: string[] = []
+  async function* rows() {
+    let number = 0
+    for await (const record of records((sentence) => void notes.push(sentence))) {
+      const text = JSON.stringify(record)
+      yield { number: (number += 1), name: '', size: text.length, values: JSON.parse(text) as Record<string, unknown> }
+    }
+  }
+  const importer = new Importer({ source: named, confirmed, boardId })
+  for await (const piece of importing(ctx, importer, { source: named, boardId, rows: rows() }).pieces) {
+    for (const text of new Set(notes.splice(0))) yield { text: lineOf({ result: 'note', text }), rows: 0 }
+    yield piece
+  }
+}
+
+function mapIn(text: string): ReadonlyMap<string, string> {
+  const given = text.split('\n').filter((line) => line.trim() !== '')
+  return new Map(
+    given.map((line): [string, string] => {
+      const [, column, header] = /^([^=]+)=(.+)$/.exec(line) ?? []
+      if (column === undefined || header === undefined)
+        throw new AppError('BAD_REQUEST', `A column is named as in title=Subject; ${JSON.stringify(line.slice(0, 100))} names none.`) // prettier-ignore
+      return [column.trim().toLowerCase(), header.trim()]
+    }),
+  )
+}
