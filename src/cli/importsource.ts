@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { didYouMean, likely } from '../core/guesses.js'
 import { AppError } from '../core/errors.js'
-import { counted } from '../core/text.js'
 import { SOURCE_NAMES, type SourceName } from '../sources/index.js'
 import { isAddress, type Preview } from '../sources/source.js'
 import { OWN } from './importsite.js'
@@ -62,5 +61,8 @@ export async function showPreview(
   const { stderr } = terminal
   const style = { width: widthOf(stderr), color: colorLevel(terminal, stderr, flags), wide: false, now: terminal.now() }
   for (const line of drawTable(table, rows, style).split('\n')) say(terminal, line)
-  tell(terminal, `These are the first ${counted(rows.length, 'row')}. Name other headers with --map column=header.\n`)
+  tell(
+    terminal,
+    `${rows.length === 1 ? 'This is the first row' : `These are the first ${rows.length} rows`}. Name other headers with --map column=header.\n`,
+  )
 }

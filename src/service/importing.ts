@@ -76,6 +76,7 @@ export class Importer {
   readonly #options: Options
   /** What a dry run would create, by type and name. */
   readonly #pretendedPlaces = new Map<string, string>()
+  readonly #pretendedVotes = new Set<string>()
 
   constructor(options: Options) {
     this.#options = options
@@ -269,11 +270,20 @@ export class Importer {
       return { line, outcome: 'created' }
     })
     const created = ctx.dryRun
-      ? new Set(rows.map(({ voteId }) => voteId))
+      ? this.#firstOf(rows)
       : await insertImportedVotes(ctx.db, rows.map(({ voteId, userId, postId, createdAt }) => ({ voteId, userId, postId, createdAt }))) // prettier-ignore
     await this.#known.remember(ctx, 'vote', rows.map(({ sourceId, voteId }) => [sourceId, voteId])) // prettier-ignore
     const matched = new Set(rows.filter(({ voteId }) => !created.has(voteId)).map(({ line }) => line))
     return taken.map((one) => (matched.has(one.line) ? { ...one, outcome: 'matched' } : one))
+  }
+
+  /** A person has one vote for a post, as in the database. */
+  #firstOf(rows: readonly { voteId: string; userId: string; postId: string }[]): Set<string> {
+    const first = rows.filter(({ userId, postId }) => {
+      const before = this.#pretendedVotes.size
+      return this.#pretendedVotes.add(`${userId} ${postId}`).size > before
+    })
+    return new Set(first.map(({ voteId }) => voteId))
   }
 
   async #comments(ctx: Context, wanted: readonly Wanted<'comment'>[]): Promise<Taken[]> {

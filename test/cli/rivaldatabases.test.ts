@@ -1,24 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { hash } from '@node-rs/bcrypt'
-import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { connect } from '../../src/db/connect.js'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { engines, makeDatabase } from '../support/site.js'
-
-const AT = '2023-05-06T07:08:09.123Z'
-const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
-
-/** A PostgreSQL database with tables of another product; a file of the machine has its address. */
-async function filled(machine: Machine, statements: readonly string[]) {
-  const url = await makeDatabase('postgres', machine.folder, { bare: true })
-  const db = await connect(url)
-  for (const statement of statements) await sql.raw(statement).execute(db)
-  await db.destroy()
-  writeFileSync(path.join(machine.folder, 'address'), `${url}\n`, { mode: 0o600 })
-  return url
-}
+import { ASTUTO, filledTables, idOf as id, LOGCHIMP, PRECISELY as AT } from '../support/rivals.js'
+import { engines } from '../support/site.js'
 
 async function imported(machine: Machine, source: string) {
   const run = async () => {
@@ -32,35 +18,21 @@ async function imported(machine: Machine, source: string) {
   }
   const alone = await machine.run('import address --dry-run')
   expect([alone.code, alone.stderr]).toEqual([0, expect.stringContaining(`this is "import ${source}".`)])
+  const { balance: expected } = JSON.parse((await machine.run(`import ${source} address --dry-run --json`)).stdout)
   const first = await run()
+  expect(first.balance).toEqual(expected)
   expect((await run()).balance.filter(({ created, matched }) => created + matched > 0)).toEqual([])
   return { ...first, counts: Object.fromEntries(first.balance.map(({ type, created, matched }) => [type, [created, matched]])) } // prettier-ignore
 }
 
 const json = async (machine: Machine, command: string) => JSON.parse((await machine.run(`${command} --json`)).stdout)
 
-const LOGCHIMP = [
-  'create table users ("userId" uuid primary key, name varchar(30), email varchar(320) unique, password varchar(72), username varchar(30), avatar text, "isVerified" boolean default false, "isOwner" boolean default false, "isBlocked" boolean default false, "createdAt" timestamptz not null, "updatedAt" timestamptz not null)', // prettier-ignore
-  'create table boards ("boardId" uuid primary key, name varchar(50), url varchar(50), color varchar(6), display boolean default false, view_voters boolean default true, "createdAt" timestamptz not null, "updatedAt" timestamptz not null)', // prettier-ignore
-  'create table roadmaps (id uuid primary key, name varchar(50), url varchar(50), index integer, color varchar(6), display boolean default false, created_at timestamptz, updated_at timestamptz)', // prettier-ignore
-  'create table posts ("postId" uuid primary key, title varchar(100), slug varchar(150), "slugId" varchar(20), "contentMarkdown" text, "userId" uuid, "createdAt" timestamptz, "updatedAt" timestamptz, "boardId" uuid, roadmap_id uuid)', // prettier-ignore
-  'create table votes ("voteId" uuid primary key, "userId" uuid, "postId" uuid, "createdAt" timestamptz)',
-  `insert into users values
-    ('${id(1)}', 'Ada', 'ADA@example.org', '$2b$10$x', 'ada', null, true, true, false, '${AT}', '${AT}'),
-    ('${id(2)}', '', 'Bob@Example.org', '$2b$10$x', 'bobby', null, false, false, true, '${AT}', '${AT}'),
-    ('${id(3)}', 'Twin', 'bob@example.org', '$2b$10$x', 'twin', null, true, false, false, '${AT}', '${AT}')`,
-  `insert into boards values ('${id(4)}', 'Secret ideas', 'ideas-2', 'ff0000', false, false, '${AT}', '${AT}')`,
-  `insert into roadmaps values ('${id(5)}', 'Shipped', 'shipped-now', 1, '00ff00', true, '${AT}', '${AT}')`,
-  `insert into posts values ('${id(6)}', 'Dark &lt;mode&gt;', 'dark-mode-abcdefghij0123456789', 'abcdefghij0123456789', '<script>x</script>Eyes', '${id(2)}', '${AT}', '${AT}', '${id(4)}', '${id(5)}')`, // prettier-ignore
-  `insert into votes values ('${id(7)}', '${id(1)}', '${id(6)}', '${AT}'), ('${id(8)}', '${id(1)}', '${id(6)}', '${AT}'), ('${id(9)}', '${id(2)}', '${id(6)}', '${AT}')`, // prettier-ignore
-]
-
 it.each(engines)(
   'LogChimp before its comments: ids, slugs and urls stay, twins are one person, on %s',
   async (engine) => {
     const machine = await makeMachine(engine)
     await machine.setup()
-    const url = await filled(machine, LOGCHIMP)
+    const url = await filledTables(machine, LOGCHIMP)
     const { counts, passwords } = await imported(machine, 'logchimp')
     // The owner here has the address of the owner there
     expect(counts).toEqual({ board: [1, 0], status: [1, 0], person: [1, 2], post: [1, 0], vote: [2, 1] })
@@ -90,7 +62,7 @@ it.each(engines)(
 it('LogChimp with comments: replies, internal ones, and none that is spam', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()
-  await filled(machine, [
+  await filledTables(machine, [
     ...LOGCHIMP,
     'create table posts_comments (id uuid primary key, parent_id uuid, activity_id uuid, body varchar(1000), is_edited boolean, is_spam boolean, is_internal boolean, created_at timestamptz, updated_at timestamptz)', // prettier-ignore
     'create table posts_activity (id uuid primary key, type varchar(50), posts_comments_id uuid, post_id uuid, author_id uuid, created_at timestamptz)', // prettier-ignore
@@ -121,7 +93,7 @@ it.each(engines)('a client of LogChimp that is pointed at the new site shows the
     author,
     voters: { votesCount: n === 3 ? 0 : 1 },
   }))
-  await filled(machine, [
+  await filledTables(machine, [
     ...LOGCHIMP.filter((statement) => statement.startsWith('create')),
     `insert into users values ('${author.userId}', '${author.name}', 'eve@example.org', '${passwordHash}', 'eve', null, true, false, false, '${AT}', '${AT}')`,
     `insert into boards values ('${board.boardId}', '${board.name}', '${board.url}', '${board.color}', true, true, '${AT}', '${AT}')`,
@@ -153,21 +125,7 @@ it.each(engines)('a client of LogChimp that is pointed at the new site shows the
 it('Astuto: approved posts, with likes, answers of the team and blocked people', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()
-  const common = 'tenant_id integer default 1, created_at timestamp default now(), updated_at timestamp default now()'
-  await filled(machine, [
-    `create table boards (id serial, name text, description text, "order" integer, slug text, ${common})`,
-    `create table post_statuses (id serial, name text, color text, "order" integer, show_in_roadmap boolean, ${common})`,
-    `create table users (id serial, email text, encrypted_password text, full_name text, role integer, status integer, ${common})`,
-    `create table posts (id serial, title text, description text, board_id integer, user_id integer, post_status_id integer, slug text, approval_status integer, ${common})`,
-    `create table likes (id serial, user_id integer, post_id integer, ${common})`,
-    `create table comments (id serial, body text, user_id integer, post_id integer, parent_id integer, is_post_update boolean, ${common})`,
-    `insert into boards (name, "order", slug) values ('Ideas', 0, 'our-ideas')`,
-    `insert into post_statuses (name, color, "order") values ('In progress', '#00ff00', 0)`,
-    `insert into users (email, full_name, role, status) values ('ann@example.org', 'Ann', 0, 0), ('eve@example.org', 'Eve', 0, 1), ('gone@example.org', 'Gone', 0, 2)`,
-    `insert into posts (title, board_id, user_id, post_status_id, slug, approval_status) values ('Dark mode', 1, 1, 1, 'dark-mode', 0), ('Waiting', 1, 1, null, 'waiting', 1), ('Of nobody', 1, 3, null, 'of-nobody', 0)`,
-    'insert into likes (user_id, post_id) values (1, 1), (2, 1), (3, 1), (1, 2)',
-    `insert into comments (body, user_id, post_id, parent_id, is_post_update) values ('We began', 1, 1, null, true), ('Thanks', 2, 1, 1, false)`,
-  ])
+  await filledTables(machine, ASTUTO)
   const { counts, stderr } = await imported(machine, 'astuto')
   expect(counts).toEqual({ board: [1, 0], status: [1, 0], person: [2, 0], post: [2, 0], vote: [2, 0], comment: [2, 0] })
   expect(stderr).toContain('not approved are not imported: 1')
@@ -185,7 +143,7 @@ it('Astuto before its tenants, approvals and updates: what a version lacks is to
   const machine = await makeMachine('sqlite')
   await machine.setup()
   const common = 'created_at timestamp default now(), updated_at timestamp default now()'
-  await filled(machine, [
+  await filledTables(machine, [
     `create table boards (id serial, name text, description text, "order" integer, ${common})`,
     `create table post_statuses (id serial, name text, color text, "order" integer, ${common})`,
     `create table users (id serial, email text, encrypted_password text, full_name text, role integer, ${common})`,
@@ -207,7 +165,7 @@ it.each(engines)('people of LogChimp keep their password, whose hash is nowhere 
   const machine = await makeMachine(engine)
   await machine.setup()
   const passwordHash = await hash('as it was there', 10)
-  await filled(machine, [
+  await filledTables(machine, [
     ...LOGCHIMP,
     `update users set password = '${passwordHash}', "isBlocked" = false, "isVerified" = true where "userId" in ('${id(1)}', '${id(2)}')`,
     `insert into users values ('${id(9)}', 'No address', 'no address', '${passwordHash}', 'x', null, true, false, false, '${AT}', '${AT}')`,

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { AT, CANNY, CLEARFLASK, FIDER, GITHUB, QUACKBACK, USERVOICE } from '../support/rivals.js'
 import { zipOf } from '../support/zip.js'
 
 interface Balance {
@@ -18,7 +19,9 @@ async function imported(machine: Machine, args: string) {
     const { balance } = JSON.parse(stdout) as { balance: Balance[] }
     return { code, stderr, balance }
   }
+  const { balance: expected } = JSON.parse((await machine.run(`import ${args} --dry-run --json`)).stdout)
   const first = await run()
+  expect(first.balance).toEqual(expected)
   expect([first.stderr, first.balance.filter(({ failed }) => failed > 0)]).toEqual([first.stderr, []])
   const again = await run()
   expect([first.code, again.code, again.balance.filter(({ created }) => created > 0)]).toEqual([0, 0, []])
@@ -39,19 +42,8 @@ async function makeWorld(files: Readonly<Record<string, string | Buffer | object
   return { machine, json, posts, comments }
 }
 
-const AT = '2023-05-06T07:08:09.000Z'
-
 it('Canny: its pages of posts, votes and comments, with votes of deleted people as a number', async () => {
-  const ann = { id: 'u1', name: 'Ann', email: 'ann@example.org', created: AT }
-  const post = { id: 'p1', title: 'Dark mode', details: 'Eyes', board: { id: 'b1', name: 'Ideas' }, author: ann, score: 5, status: 'complete', created: AT, tags: [{ id: 't1', name: 'UI' }], category: { id: 'k1', name: 'App' }, imageURLs: ['https://canny.example/1.png'], url: 'https://x.canny.io/ideas/p/dark-mode', mergeHistory: [{ post: { id: 'gone' } }, { post: { id: 'p2' } }] } // prettier-ignore
-  const { machine, posts, comments } = await makeWorld({
-    'canny/boards.json': { boards: [{ id: 'b1', name: 'Ideas' }] },
-    'canny/posts1.json': { posts: [post], hasMore: true },
-    'canny/posts2.json': { posts: [{ id: 'p2', title: 'Night', board: { id: 'b1', name: 'Ideas' }, author: null, status: 'open', score: 0, created: AT }] }, // prettier-ignore
-    'canny/votes.json': { votes: [{ id: 'v1', post: { id: 'p1' }, voter: ann, created: AT }, { id: 'v2', post: { id: 'p1' }, voter: null, by: null }] }, // prettier-ignore
-    'canny/comments.json': { comments: [{ id: 'c2', post: { id: 'p1' }, author: ann, parentID: 'c1', value: 'Reply', created: '2023-06-02T00:00:00Z', internal: true }, { id: 'c1', post: { id: 'p1' }, author: { id: 'u2', name: 'Bob' }, value: 'First', created: '2023-06-01T00:00:00Z' }] }, // prettier-ignore
-    'canny/entries.json': { entries: [{ id: 'e1' }] },
-  })
+  const { machine, posts, comments } = await makeWorld(CANNY)
   const { created, notes } = await imported(machine, 'canny canny')
   expect(created).toEqual({ board: 1, status: 1, tag: 2, person: 2, post: 2, vote: 1, comment: 2, merge: 1 })
   expect(notes).toMatch(/Images are links to Canny[^]*changelog are not imported/)
@@ -62,30 +54,7 @@ it('Canny: its pages of posts, votes and comments, with votes of deleted people 
 })
 
 it('Fider: its backup without the secrets in it, and the CSV of its posts', async () => {
-  const files = {
-    'users.json': JSON.stringify([{ id: 1, name: 'Ann', email: 'ann@example.org', created_at: AT, api_key: 'SECRET-KEY' }, { id: 2, name: 'Bob', email: '', created_at: AT }]), // prettier-ignore
-    'tags.json': JSON.stringify([{ id: 1, name: 'UI', slug: 'ui', color: 'ff0000', is_public: false }]),
-    'post_tags.json': JSON.stringify([{ tag_id: 1, post_id: 10 }]),
-    'posts.json': JSON.stringify([
-      {
-        id: 11,
-        number: 2,
-        title: 'Night theme',
-        description: null,
-        user_id: 2,
-        status: 5,
-        original_id: 10,
-        created_at: AT,
-      },
-      { id: 10, number: 1, title: 'Dark mode', description: 'For @{"id":2,"name":"Bob"} ![](fider-image:attachments/x)', user_id: 1, status: 2, response: 'Shipped!', response_user_id: 1, response_date: '2023-07-01T00:00:00Z', created_at: AT }, // prettier-ignore
-      { id: 12, number: 3, title: 'Deleted', user_id: 1, status: 6, created_at: AT },
-    ]),
-    'post_votes.json': JSON.stringify([{ user_id: 1, post_id: 10, created_at: AT }, { user_id: 2, post_id: 11, created_at: AT }, { user_id: 1, post_id: 12, created_at: AT }]), // prettier-ignore
-    'comments.json': JSON.stringify([{ id: 5, content: 'Yes', post_id: 10, user_id: 2, created_at: AT, is_approved: true }, { id: 6, content: 'Gone', post_id: 10, user_id: 2, created_at: AT, deleted_at: AT }]), // prettier-ignore
-    'oauth_providers.json': JSON.stringify([{ client_secret: 'SECRET-OAUTH' }]),
-    'blobs/attachments/x': 'image',
-  }
-  const { machine, posts, comments } = await makeWorld({ 'backup.zip': zipOf(files), 'posts.csv': 'number,title,description,created_at,created_by,votes_count,comments_count,status,tags\n7,CSV post,Text,2023-05-06T07:08:09Z,Eve,12,0,open,"a, b"\n' }) // prettier-ignore
+  const { machine, posts, comments } = await makeWorld(FIDER)
   const { created, notes } = await imported(machine, 'fider backup.zip')
   expect(created).toEqual({ status: 1, tag: 1, person: 2, post: 2, vote: 2, comment: 2, merge: 1 })
   expect(notes).toMatch(/secrets, which are not imported: oauth_providers.json, API keys/)
@@ -97,11 +66,7 @@ it('Fider: its backup without the secrets in it, and the CSV of its posts', asyn
 })
 
 it('GitHub: issues with reactions as imported votes, not pull requests', async () => {
-  const issue = { number: 12, title: 'Dark mode', body: 'Please', state: 'closed', state_reason: 'completed', labels: [{ name: 'ui', color: '00ff00' }], milestone: null, user: { id: 7, login: 'ann' }, created_at: AT, reactions: { '+1': 31 }, html_url: 'https://github.com/o/r/issues/12' } // prettier-ignore
-  const { machine, posts, comments } = await makeWorld({
-    'gh/issues.json': [[issue], [{ ...issue, number: 13, pull_request: {} }, { ...issue, number: 14, title: 'Later', state: 'open', milestone: { title: 'v2' }, user: null, html_url: null }]], // prettier-ignore
-    'gh/comments.json': [{ id: 1, issue_url: 'https://api.github.com/repos/o/r/issues/12', user: { id: 8, login: 'bob' }, body: '+1', created_at: AT }, { id: 2, issue_url: 'https://api.github.com/repos/o/r/issues/13', body: 'of a pull request' }], // prettier-ignore
-  })
+  const { machine, posts, comments } = await makeWorld(GITHUB)
   const { created } = await imported(machine, 'github gh')
   expect(created).toEqual({ status: 2, tag: 1, person: 2, post: 2, comment: 1 })
   expect(await posts()).toMatchObject([{ title: 'Dark mode', roadmap: { name: 'Done' }, author: { name: 'ann' }, voters: { votesCount: 31, importedVotes: 31 } }, { title: 'Later', roadmap: { name: 'v2' } }]) // prettier-ignore
@@ -166,27 +131,14 @@ it('GitHub: discussions of REST, with comments in files of their own', async () 
 })
 
 it('UserVoice: a row for each voter', async () => {
-  const head = 'ideaId,ideaTitle,ideaDescription,ideaCreatorEmailAddress,ideaCreatorName,categoryName,forumName,publicStatusName,moderationState,labels,votersCount,createdTimestamp,publicStatusUpdateMessage,publicStatusUpdatedTimestamp,publicStatusCreatorEmailAddress,userEmailAddress,linkedIdeaCreationDate' // prettier-ignore
-  const row = (voter: string) => `1,Dark mode,<p>Eyes</p>,ann@example.org,Ann,App,Ideas,planned,approved,"[""ui"",""theme""]",5,2023-05-06 07:08:09,Soon,2023-06-01 00:00:00,team@example.org,${voter},2023-05-07 00:00:00` // prettier-ignore
-  const { machine, posts } = await makeWorld({ 'ideas.csv': [head, row('ann@example.org'), row('bob@example.org'), '2,Spam,,,,,,,rejected,,,,,,,,'].join('\n') }) // prettier-ignore
+  const { machine, posts } = await makeWorld(USERVOICE)
   const { created } = await imported(machine, 'uservoice ideas.csv')
   expect(created).toEqual({ board: 1, status: 1, tag: 3, person: 3, post: 1, vote: 2, comment: 1 })
   expect(await posts()).toMatchObject([{ contentMarkdown: 'Eyes', createdAt: AT, voters: { votesCount: 5, importedVotes: 3 } }]) // prettier-ignore
 })
 
 it('Quackback and ClearFlask: the archives of their CSV', async () => {
-  const quackback = zipOf({
-    'workspace/posts.csv': `id,title,content,status,tags,board,author_name,author_email,vote_count,created_at\np1,Dark mode,Eyes,In progress,"ui,theme",ideas,Ann,Ann@example.org,4,${AT}\n`, // prettier-ignore
-    'workspace/post_votes.csv': `id,post_id,voter_email,source_type,created_at\nv1,p1,ann@example.org,web,${AT}\nv2,p1,bob@example.org,web,${AT}\n`,
-    'workspace/post_comments.csv': `id,post_id,parent_id,author_name,author_email,is_team_member,is_private,moderation_state,content,created_at,updated_at\nc1,p1,,Eve,eve@example.org,true,true,published,Note,${AT},\nc2,p1,,Eve,eve@example.org,false,false,spam,Buy,${AT},\n`, // prettier-ignore
-    'workspace/users.csv': `name,email,verified,joined_at\nBob,bob@example.org,true,${AT}\n`,
-    'workspace/changelog.csv': 'id\n',
-  })
-  const clearflask = zipOf({
-    'posts.csv': `ideaId,authorUserId,created,title,description,response,categoryId,statusId,tagIds,funded,fundersCount,fundGoal,voteValue,votersCount,expressionsValue,expressions\nx1,u1,${AT},Light mode,<b>Bold</b>,<p>No</p>,cat,closed,t1,0,0,0,9,9,0,\n`, // prettier-ignore
-    'users.csv': `userId,ssoGuid,isMod,name,email,emailVerified,emailNotify,balance,created\nu1,,false,Zed,zed@example.org,true,true,0,${AT}\n`,
-  })
-  const { machine, posts, json } = await makeWorld({ 'q.zip': quackback, 'c.zip': clearflask })
+  const { machine, posts, json } = await makeWorld({ 'q.zip': QUACKBACK, 'c.zip': CLEARFLASK })
   const first = await imported(machine, 'quackback q.zip')
   expect(first.created).toEqual({ board: 1, status: 1, tag: 2, person: 3, post: 1, vote: 2, comment: 1 })
   expect(first.notes).toContain('changelog.csv')
