@@ -13,6 +13,7 @@ import { codesOf } from '../src/http/api/openapi.js'
 import { operations } from '../src/service/index.js'
 import type { AnyOperation } from '../src/service/lib/operation.js'
 import { pageKeys } from '../src/service/lib/paging.js'
+import { importOutput } from './support/importoutput.js'
 
 // What documents say of commands, routes, codes and settings follows from the code. A table between
 // `<!-- table: NAME -->`
@@ -109,6 +110,7 @@ async function tableOf(name: string, before: string): Promise<string> {
   if (kind === 'limits') return table(['Setting', 'Default', 'What is counted', 'For an account', 'For an address'], limitRows()) // prettier-ignore
   if (kind === 'errors') return table(['Code', 'HTTP', 'Exit', 'Meaning'], errorRows(before))
   if (kind === 'exit-codes') return table(['Exit', 'Meaning'], EXIT_CODES)
+  if (kind === 'import') return `\n\`\`\`\n${await importOutput(words.join(' '))}\`\`\`\n\n`
   if (kind === 'commands') return table(['Command', 'Verbs', 'Description'], await commandRows())
   throw new Error(`There is no table "${name}".`)
 }
