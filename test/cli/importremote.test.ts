@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import path from 'node:path'
+import { sql } from 'kysely'
 import { generate } from 'otplib'
 import { describe, expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
@@ -121,6 +122,64 @@ describe.each(engines)('import --server on %s', (engine) => {
     expect(readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')).toMatch(/^\{"type":"post".*\}\n$/)
   })
 })
+
+/** Sends a whole export, and reads the answer as far as the server does this step. */
+async function untilStep(url: string, text: string, wanted: RegExp): Promise<void> {
+  const headers = { authorization: await tokenOf(url), 'content-type': 'application/jsonl' }
+  const { body } = await fetch(`${url}/api/v1/import/site`, { method: 'POST', headers, body: text })
+  const decoder = new TextDecoder()
+  let answer = ''
+  for await (const chunk of body ?? []) {
+    answer += decoder.decode(chunk, { stream: true })
+    if (wanted.test(answer)) return
+  }
+  throw new Error(`The server never said ${wanted}: ${answer.slice(-500)}`)
+}
+
+it.each(engines)(
+  'a server that is killed while it imports leaves the empty site, and the next import makes it whole, on %s',
+  async (engine) => {
+    const source = await filled('sqlite')
+    const db = await connect(source.databaseUrl)
+    const { boardId } = await db.selectFrom('boards').select('boardId').executeTakeFirstOrThrow()
+    await sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
+      insert into posts ("postId", title, slug, "slugId", "contentMarkdown", "boardId", "createdAt", "updatedAt")
+      select 'many-' || i, 'Post ' || i, 'many-' || i, 'many-' || i, 'text', ${boardId}, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z' from n`.execute(
+      db,
+    )
+    await db.destroy()
+    const text = await exported(source)
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    writeFileSync(path.join(machine.folder, 'site.jsonl'), text)
+    const start = async () => {
+      const server = machine.start('serve')
+      const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+      return { server, url }
+    }
+    // Signing in is an event
+    const site = (all: string) => all.split('\n').filter((line) => !/^\{"type":"(event|event_seal|user_use|end)"/.test(line)) // prettier-ignore
+    const before = site(await exported(machine))
+    for (const wanted of [/"table":"posts"/, /"table":"posts","rows":15\d{3}/]) {
+      const { server, url } = await start()
+      await untilStep(url, text, wanted)
+      await server.stop('SIGKILL')
+      expect([wanted, site(await exported(machine))]).toEqual([wanted, before])
+    }
+    expect(leftIn(machine), 'doctor finds them').toHaveLength(2)
+    const { server, url } = await start()
+    await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, { stdin: PASSWORD })
+    const { code, stderr } = await machine.run(`import feedbackctl site.jsonl --yes --server ${url}`)
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Imported site.jsonl.')])
+    await server.stop()
+    const seals = (all: string) => all.split('\n').filter((line) => !/^\{"type":"(event_seal|end)"/.test(line))
+    expect(seals(await exported(machine))).toEqual(seals(text))
+    const imported = await connect(machine.databaseUrl)
+    expect(await miscounts(imported)).toEqual([])
+    await imported.destroy()
+    expect((await machine.run('audit verify')).code).toBe(0)
+  },
+)
 
 async function tokenOf(url: string): Promise<string> {
   const answer = await fetch(`${url}/api/v1/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email: 'ada@example.org', password: PASSWORD }) }) // prettier-ignore
