@@ -17,6 +17,7 @@ export const OWN = 'feedbackctl'
 /** What one file may be from. Databases and folders are for the command line, which reads them where they are. */
 export const PRODUCTS = [
   OWN,
+  'astuto',
   'canny',
   'clearflask',
   'csv',

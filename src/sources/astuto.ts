@@ -1,19 +1,23 @@
 import { AppError } from '../core/errors.js'
 import { guessedKind } from '../core/statuskinds.js'
+import { astutoPages } from './astutoapi.js'
+import { isJson } from './lib/jsonfiles.js'
 import { fromDatabase, type ForeignDatabase } from './lib/foreigndatabase.js'
 import { given as field, textIn } from './lib/values.js'
 import { timeOf } from './logchimp.js'
-import type { Given, Source, SourceRecord } from './source.js'
+import { isAddress, type Given, type Source, type SourceRecord } from './source.js'
 
 /** Its numbers: a post that everybody sees, a person that is blocked, and one that is deleted. */
 const [APPROVED, BLOCKED, DELETED] = [0, 1, 2]
 
-/** Its PostgreSQL database, of any version: what a version has is told by its columns. */
+/** Its PostgreSQL database, of any version: what a version has is told by its columns. Or what its API answers. */
 export const astuto: Source = {
-  from: 'the address of its PostgreSQL database, or a file that has it',
+  from: 'the address of its PostgreSQL database, a file that has it, or a folder with the JSON of its API',
   takesAddress: true,
-  read: fromDatabase(records),
+  read: (given) => (!isAddress(given.from) && isJson(given.from) ? astutoPages(given) : database(given)),
 }
+
+const database = fromDatabase(records)
 
 async function* records(database: ForeignDatabase, note: Given['note']): AsyncGenerator<SourceRecord> {
   if (!(await database.columns('posts')).has('post_status_id'))

@@ -1,24 +1,20 @@
 import { csvPreview, csvRows, recordsOf } from './csv.js'
+import { fiderPages } from './fiderapi.js'
+import { plainText, STATUSES } from './fidertexts.js'
+import { isJson } from './lib/jsonfiles.js'
 import { fromArchive, type Archive } from './lib/archive.js'
 import { Places } from './lib/places.js'
 import { given as field, textIn, type Json } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
 
-/** Its numbers for what became of a post. 0 is open, 5 a duplicate, 6 deleted. */
-const STATUSES: Readonly<Record<number, { name: string; kind: 'active' | 'done' | 'declined' | 'planned' }>> = {
-  1: { name: 'Started', kind: 'active' },
-  2: { name: 'Completed', kind: 'done' },
-  3: { name: 'Declined', kind: 'declined' },
-  4: { name: 'Planned', kind: 'planned' },
-}
 const [DUPLICATE, DELETED] = [5, 6]
 
-/** Its backup, or the CSV of its posts. */
+/** Its backup, the CSV of its posts, or what its API answers. */
 export const fider: Source = {
-  from: 'its backup.zip or posts.csv',
+  from: 'its backup.zip or posts.csv, or a folder with the JSON of its API',
   preview: async (given) => (/\.csv$/i.test(given.from) ? csvPreview(given) : undefined),
   async *read(given) {
-    if (!/\.csv$/i.test(given.from)) return yield* backup(given)
+    if (!/\.csv$/i.test(given.from)) return yield* isJson(given.from) ? fiderPages(given) : backup(given)
     const places = new Places()
     for await (const { cells } of csvRows(given))
       for await (const record of recordsOf(cells, places))
@@ -119,9 +115,3 @@ function answerOf(post: Json): SourceRecord[] {
     },
   ]
 }
-
-/** Mentions are objects in its texts, and images are names of files that only its server has. */
-const plainText = (text: string): string =>
-  text
-    .replaceAll(/@\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,100})"[^{}]{0,500}\}/g, '@$1')
-    .replaceAll(/!\[[^\]]{0,200}\]\(fider-image:[^)]{0,300}\)/g, '')

@@ -94,12 +94,17 @@ function ofLine(text: string): Recognised | undefined {
 
 function ofJson(from: string, shown: string): Recognised {
   for (const value of jsonValues(from)) {
+    if (value.number !== undefined && value.votesCount !== undefined) return { word: 'fider', what: 'answers of the API of Fider' } // prettier-ignore
+    if (value.approval_status !== undefined) return { word: 'astuto', what: 'answers of the API of Astuto' }
     if (textOf(value.issue_url) || (value.number !== undefined && value.title !== undefined)) return known('github')
     if (isObject(value.data) && isObject(value.data.repository)) return known('github')
     if (['boards', 'posts', 'votes', 'comments', 'users'].some((key) => Array.isArray(value[key])))
       return known('canny')
   }
-  throw unknown(shown, 'its JSON has no issues or discussions of GitHub, and no answers of the API of Canny')
+  throw unknown(
+    shown,
+    'its JSON has no issues or discussions of GitHub, and no answers of the API of Canny, Fider or Astuto',
+  )
 }
 
 const textOf = (value: unknown): boolean => typeof value === 'string'

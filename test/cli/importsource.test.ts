@@ -35,9 +35,11 @@ const FILES = {
   'i/x.json': ISSUE,
   'l.dat': `${DISCUSSION}{"data":{"repository":{"discussions":{"nodes":[]}}}}`,
   'j/x.json': `{"posts":[${POST}],"hasMore":false}`,
+  'm/x.json': JSON.stringify([{ id: 7, number: 1, title: 'Dark mode', votesCount: 0, status: 'open' }]),
+  'n.dat': JSON.stringify([{ id: 7, title: 'Dark mode', approval_status: 'approved', post_status: null }]),
   'k.dat': `{"posts":[${POST}],"hasMore":false}\n{"posts":[]}\n`,
 }
-const WORDS = { 'a.dat': 'records', 'b.dat': 'csv', 'c.dat': 'uservoice', 'd.csv': 'fider', 'e.dat': 'fider', 'f.dat': 'quackback', 'g.dat': 'clearflask', 'h.dat': 'github', i: 'github', 'l.dat': 'github', j: 'canny', 'k.dat': 'canny' } // prettier-ignore
+const WORDS = { 'a.dat': 'records', 'b.dat': 'csv', 'c.dat': 'uservoice', 'd.csv': 'fider', 'e.dat': 'fider', 'f.dat': 'quackback', 'g.dat': 'clearflask', 'h.dat': 'github', i: 'github', 'l.dat': 'github', j: 'canny', 'k.dat': 'canny', m: 'fider', 'n.dat': 'astuto' } // prettier-ignore
 
 describe.each(engines)('import without a word of the source on %s', (engine) => {
   it('recognises a file by what is in it, and imports it as with the word', async () => {

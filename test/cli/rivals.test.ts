@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { AT, CANNY, CLEARFLASK, FIDER, GITHUB, QUACKBACK, USERVOICE } from '../support/rivals.js'
+import { ASTUTO_API, AT, CANNY, CLEARFLASK, FIDER, FIDER_API, GITHUB, QUACKBACK, USERVOICE } from '../support/rivals.js'
 import { zipOf } from '../support/zip.js'
 
 interface Balance {
@@ -63,6 +63,29 @@ it('Fider: its backup without the secrets in it, and the CSV of its posts', asyn
   expect(dark).toMatchObject({ title: 'Dark mode', contentMarkdown: 'For @Bob', roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 2 } }) // prettier-ignore
   expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
   expect((await imported(machine, 'fider posts.csv')).created).toEqual({ tag: 2, person: 1, post: 1 })
+})
+
+it('Fider: the answers of its API, with voters where they were saved', async () => {
+  const { machine, posts, comments } = await makeWorld({ ...FIDER, ...FIDER_API })
+  expect((await machine.run('import ./fider --dry-run')).stderr).toContain('this is "import fider"')
+  const { created, notes } = await imported(machine, 'fider fider')
+  expect(created).toEqual({ person: 2, status: 1, tag: 1, post: 2, vote: 2, comment: 2, merge: 1 })
+  expect(notes).toContain('not have all comments of #2.')
+  expect(await posts()).toMatchObject([{ title: 'Dark mode', createdAt: AT, contentMarkdown: 'For @Bob', author: { name: 'Ann' }, roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 3, importedVotes: 1 } }]) // prettier-ignore
+  expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
+  // Its backup has the same ids, and a vote that was not saved
+  const later = await machine.run('import fider backup.zip --yes')
+  expect([later.code, later.stdout.match(/^\w+\t\d+\t[1-9].*$/gm)]).toEqual([0, ['vote\t2\t1\t0\t1\t0']])
+})
+
+it('Astuto: the answers of its API, of approved posts', async () => {
+  const { machine, posts, comments } = await makeWorld(ASTUTO_API)
+  expect((await machine.run('import ./astuto --dry-run')).stderr).toContain('this is "import astuto"')
+  const { created, notes } = await imported(machine, 'astuto astuto')
+  expect(created).toEqual({ board: 2, status: 1, person: 2, post: 2, vote: 2, comment: 1 })
+  expect(notes).toMatch(/not approved are not imported: 1\.[^]*which comment answers which/)
+  expect(await posts()).toMatchObject([{ title: 'Dark mode', createdAt: AT, author: { name: 'Ann' }, board: { url: 'our-ideas', name: 'Ideas' }, roadmap: { name: 'In progress' }, voters: { votesCount: 2 } }, { title: 'Of nobody', voters: { votesCount: 0 } }]) // prettier-ignore
+  expect(await comments()).toMatchObject([{ comment: { body: 'We began', is_update: true } }])
 })
 
 it('GitHub: issues with reactions as imported votes, not pull requests', async () => {

@@ -3,7 +3,19 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { makeMachine, type Machine } from './cli.js'
-import { ASTUTO, CANNY, CLEARFLASK, filledTables, FIDER, GITHUB, LOGCHIMP, QUACKBACK, USERVOICE } from './rivals.js'
+import {
+  ASTUTO,
+  ASTUTO_API,
+  CANNY,
+  CLEARFLASK,
+  filledTables,
+  FIDER,
+  FIDER_API,
+  GITHUB,
+  LOGCHIMP,
+  QUACKBACK,
+  USERVOICE,
+} from './rivals.js'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/feedbackctl.js')
 
@@ -27,11 +39,13 @@ const SOURCES: Readonly<Record<string, Source>> = {
   logchimp: { args: 'logchimp address', tables: LOGCHIMP },
   fider: { args: 'fider backup.zip', files: FIDER },
   'fider-csv': { args: 'fider posts.csv', files: FIDER },
+  'fider-api': { args: 'fider fider', files: FIDER_API },
   github: { args: 'github gh', files: GITHUB },
   uservoice: { args: 'uservoice ideas.csv', files: USERVOICE },
   quackback: { args: 'quackback workspace.zip', files: { 'workspace.zip': QUACKBACK } },
   clearflask: { args: 'clearflask data.zip', files: { 'data.zip': CLEARFLASK } },
   astuto: { args: 'astuto address', tables: ASTUTO },
+  'astuto-api': { args: 'astuto astuto', files: ASTUTO_API },
   csv: { args: 'csv ideas.csv', files: { 'ideas.csv': IDEAS } },
 }
 

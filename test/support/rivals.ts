@@ -49,6 +49,21 @@ export const FIDER = {
   'posts.csv': 'number,title,description,created_at,created_by,votes_count,comments_count,status,tags\n7,CSV post,Text,2023-05-06T07:08:09Z,Eve,12,0,open,"a, b"\n', // prettier-ignore
 }
 
+/** The same posts as answers of the API of Fider. What is of one post has its number in the name of the file. */
+const FIDER_ANN = { id: 1, name: 'Ann', role: 'administrator', status: 'active' }
+const FIDER_BOB = { id: 2, name: 'Bob', role: 'visitor', status: 'active' }
+export const FIDER_API = {
+  'fider/posts.json': [
+    { id: 10, number: 1, title: 'Dark mode', slug: 'dark-mode', description: 'For @{"id":2,"name":"Bob"}', createdAt: AT, user: FIDER_ANN, votesCount: 3, commentsCount: 1, status: 'completed', response: { text: 'Shipped!', respondedAt: '2023-07-01T00:00:00Z', user: FIDER_ANN }, tags: ['ui'] }, // prettier-ignore
+    { id: 11, number: 2, title: 'Night theme', slug: 'night-theme', description: '', createdAt: AT, user: FIDER_BOB, votesCount: 0, commentsCount: 2, status: 'duplicate', response: { text: '', respondedAt: AT, user: FIDER_ANN, original: { number: 1, title: 'Dark mode', slug: 'dark-mode', status: 'completed' } }, tags: [] }, // prettier-ignore
+    { id: 12, number: 3, title: 'Deleted', votesCount: 0, commentsCount: 0, status: 'deleted', user: FIDER_ANN },
+  ],
+  'fider/tags.json': [{ id: 1, name: 'UI', slug: 'ui', color: 'ff0000', isPublic: false }],
+  'fider/votes-1.json': [{ createdAt: AT, user: { id: 1, name: 'Ann', email: 'ann@example.org' } }, { createdAt: AT, user: { id: 2, name: 'Bob' } }], // prettier-ignore
+  'fider/comments-1.json': [{ id: 5, content: 'Yes', createdAt: AT, user: FIDER_BOB }],
+  'fider/comments-9.json': [{ id: 6, content: 'Of no post', createdAt: AT, user: FIDER_BOB }],
+}
+
 /** What `gh api --paginate` saves. */
 const ISSUE = { number: 12, title: 'Dark mode', body: 'Please', state: 'closed', state_reason: 'completed', labels: [{ name: 'ui', color: '00ff00' }], milestone: null, user: { id: 7, login: 'ann' }, created_at: AT, reactions: { '+1': 31 }, html_url: 'https://github.com/o/r/issues/12' } // prettier-ignore
 export const GITHUB = {
@@ -123,3 +138,20 @@ export const ASTUTO = [
   'insert into likes (user_id, post_id) values (1, 1), (2, 1), (3, 1), (1, 2)',
   `insert into comments (body, user_id, post_id, parent_id, is_post_update) values ('We began', 1, 1, null, true), ('Thanks', 2, 1, 1, false)`,
 ]
+
+const ASTUTO_ANN = { id: 1, email: 'ann@example.org', full_name: 'Ann', created_at: AT, updated_at: AT }
+const ASTUTO_EVE = { id: 2, email: 'eve@example.org', full_name: 'Eve', created_at: AT, updated_at: AT }
+const ASTUTO_BOARD = { id: 1, name: 'Ideas', slug: 'our-ideas', description: null, created_at: AT, updated_at: AT }
+const ASTUTO_STATUS = { id: 1, name: 'In progress', color: '#00ff00', show_in_roadmap: true, created_at: AT, updated_at: AT } // prettier-ignore
+/** The same posts as answers of the API of Astuto. */
+export const ASTUTO_API = {
+  'astuto/boards.json': [ASTUTO_BOARD, { ...ASTUTO_BOARD, id: 2, name: 'Bugs', slug: 'bugs' }],
+  'astuto/post_statuses.json': [ASTUTO_STATUS],
+  'astuto/posts.json': [
+    { id: 2, title: 'Waiting', description: '', board: ASTUTO_BOARD, post_status: null, user: ASTUTO_ANN, approval_status: 'pending', slug: 'waiting', created_at: AT }, // prettier-ignore
+    { id: 1, title: 'Dark mode', description: 'Eyes', board: ASTUTO_BOARD, post_status: ASTUTO_STATUS, user: ASTUTO_ANN, approval_status: 'approved', slug: 'dark-mode', created_at: AT }, // prettier-ignore
+  ],
+  'astuto/posts-2.json': [{ id: 3, title: 'Of nobody', description: '', board: ASTUTO_BOARD, post_status: null, user: null, approval_status: 'approved', slug: 'of-nobody', created_at: AT }], // prettier-ignore
+  'astuto/votes.json': [1, 2].flatMap((id) => [{ id, user: id === 1 ? ASTUTO_ANN : ASTUTO_EVE, post_id: id, created_at: AT }, { id: id + 2, user: ASTUTO_EVE, post_id: 1, created_at: AT }]), // prettier-ignore
+  'astuto/comments.json': [{ id: 1, body: 'We began', is_post_update: true, post_id: 1, user: ASTUTO_ANN, created_at: AT }, { id: 2, body: 'Soon', is_post_update: false, post_id: 2, user: ASTUTO_EVE, created_at: AT }], // prettier-ignore
+}

@@ -78,6 +78,7 @@ it.each(engines)(
       ['', 'it is empty', {}],
       ['PK no archive', 'no ZIP archive', { product: 'quackback' }],
       ['postgres://u:secret@127.0.0.1/other', 'Cannot tell what', {}],
+      ['postgres://u@127.0.0.1/other', 'the JSON of its API', { product: 'astuto' }],
       ['Name of nothing;x\n1;2\n', 'No column is the title. Name it with title=HEADER', { product: 'csv', map: '' }],
       [zipOf({ 'posts.json': '[]' }, 60_000_000), 'too much', {}],
       [IDEAS, 'names none', { map: 'title' }],

@@ -83,7 +83,7 @@ async function fill(site: ServedSite) {
 }
 
 /** Products, and kinds of files, are called the same in every language. */
-const FILES = /^(Canny|ClearFlask|Fider|GitHub|Quackback|UserVoice)? ?\((JSONL?|CSV|ZIP)(, CSV)?\)$/
+const FILES = /^(Astuto|Canny|ClearFlask|Fider|GitHub|Quackback|UserVoice)? ?\((JSONL?|CSV|ZIP)(, (CSV|JSON))?\)$/
 
 /** An address that shows nothing itself: a comment is on the page of its post. */
 const LEADS_ELSEWHERE = [
@@ -120,11 +120,9 @@ it.each([
     )
     if (astray.length > 0) problems.push([name, 'a text begins far from the edge', astray])
     for (const text of new Set(
-      (await textsOf(page)).map((each) =>
-        withoutCatalogue(each.replace(TITLE, '').replace('{votes}', '').replace(FILES, '')),
-      ),
+      (await textsOf(page)).map((each) => withoutCatalogue(each.replace(TITLE, '').replace('{votes}', ''))),
     ))
-      if (LATIN.test(text.replace('a***@example.org', '')) && !text.includes(OWNER.email))
+      if (LATIN.test(text.replace('a***@example.org', '').trim().replace(FILES, '')) && !text.includes(OWNER.email))
         problems.push([name, 'not of the catalogue', text])
     for (const violation of await violationsOf(page)) problems.push([name, ...violation])
   }

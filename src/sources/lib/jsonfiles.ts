@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { AppError } from '../../core/errors.js'
 import { isObject, type Json } from './values.js'
@@ -6,15 +6,40 @@ import { isObject, type Json } from './values.js'
 /** Bytes of a file, which is read whole. */
 const MOST = 200_000_000
 
-/** What is in the JSON files of a folder, or in one file: each top-level value, and each of an array. */
-export function* jsonValues(from: string): Generator<Json> {
+interface JsonFile {
+  /** Its name, without the ending. */
+  name: string
+  /** Each top-level value, and each of an array. */
+  values: Iterable<Json>
+}
+
+/** The JSON files of a folder, or one file. */
+export function* jsonFiles(from: string): Generator<JsonFile> {
   const files = statSync(from).isDirectory()
     ? readdirSync(from).filter((name) => /\.(json|jsonl|ndjson)$/i.test(name)).toSorted().map((name) => path.join(from, name)) // prettier-ignore
     : [from]
   if (files.length === 0) throw new AppError('USAGE', `${from} has no JSON files.`)
   for (const file of files) {
     if (statSync(file).size > MOST) throw new AppError('USAGE', `${file} is too long. Split it into pages.`)
-    for (const value of valuesIn(readFileSync(file, 'utf8'), file)) yield* flat(value)
+    yield { name: path.parse(file).name, values: flat(valuesIn(readFileSync(file, 'utf8'), file)) }
+  }
+}
+
+/** What is in all of them. */
+export function* jsonValues(from: string): Generator<Json> {
+  for (const { values } of jsonFiles(from)) yield* values
+}
+
+/** Whether it is a folder, or a file that begins as JSON does. */
+export function isJson(from: string): boolean {
+  if (statSync(from).isDirectory()) return true
+  const fd = openSync(from, 'r')
+  try {
+    const head = Buffer.alloc(1000)
+    const text = head.toString('utf8', 0, readSync(fd, head)).replace(/^\uFEFF/, '').trimStart() // prettier-ignore
+    return /^[[{]/.test(text)
+  } finally {
+    closeSync(fd)
   }
 }
 

@@ -11,7 +11,8 @@ import { HOME, Result, type Answer, type AnswerLine } from './importresult.js'
 /** What each product writes, as names and kinds of files are in no language. */
 const KINDS: Readonly<Record<Product, { name?: string; label?: Key; kind: string }>> = {
   feedbackctl: { label: 'import.own', kind: 'JSONL' },
-  canny: { name: 'Canny', kind: 'CSV' },
+  astuto: { name: 'Astuto', kind: 'JSON' },
+  canny: { name: 'Canny', kind: 'CSV, JSON' },
   clearflask: { name: 'ClearFlask', kind: 'ZIP' },
   csv: { label: 'import.table', kind: 'CSV' },
   fider: { name: 'Fider', kind: 'ZIP, CSV' },

@@ -58,6 +58,9 @@ export function importFiles(dataDir: string | undefined): Files {
         const word = product ?? (await recognised(from, SHOWN, { readsDatabases: false })).word
         const bytes = () => createReadStream(from)
         if (word === OWN) return { product: word, preview: undefined, bytes, records: nothing }
+        // Else the file could name a database, which the server would read
+        if (word === 'astuto' && !from.endsWith('.json'))
+          throw new AppError('BAD_REQUEST', 'Of Astuto, the JSON of its API is imported here.')
         await assertReadable(from, word)
         const { read, preview } = await SOURCES[word as SourceName]()
         return {
