@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { request } from 'node:http'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { filled } from '../support/backups.js'
@@ -40,6 +41,19 @@ const browserOf = (token: string | undefined) => {
   }
 }
 
+/** Sends the beginning of a form that says how long it is. Returns the status, and whether the page says what to do. */
+const announced = (url: string, token: string, length: number): Promise<[number | undefined, boolean]> =>
+  new Promise((resolve, reject) => {
+    const headers = { cookie: `feedbackctl=${token}`, 'sec-fetch-site': 'same-origin', 'content-type': 'multipart/form-data; boundary=x', 'content-length': length } // prettier-ignore
+    const sent = request(`${url}${PAGE}`, { method: 'POST', headers }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      answer.on('end', () => resolve([answer.statusCode, text.includes('There is too much in this file')]))
+    })
+    sent.on('error', reject)
+    sent.write('--x\r\n')
+  })
+
 /** The cells of a page, row by row. */
 const rowsIn = ({ text }: Shown): string[][] =>
   [...text.matchAll(/<tr[^>]*>(.*?)<\/tr>/gs)].map(([, row = '']) =>
@@ -65,7 +79,8 @@ it.each(engines)(
   async (engine) => {
     const text = (await (await filled(engine === 'sqlite' ? 'postgres' : 'sqlite')).run('export')).stdout
     const machine = await makeMachine(engine)
-    const owner = browserOf((await machine.setup()).replace('Bearer ', ''))
+    const token = (await machine.setup()).replace('Bearer ', '')
+    const owner = browserOf(token)
     const [url, other] = [await served(machine), await served(machine)]
 
     // For the owner alone, before anything of the file is taken
@@ -88,6 +103,7 @@ it.each(engines)(
       expect([status, problem]).toEqual([said === 'too much' ? 413 : 422, expect.stringContaining(said)])
       expect(problem).not.toMatch(/feedbackctl-import|\.\.$/)
     }
+    expect(await announced(url, token, 300_000_000)).toEqual([413, true])
     expect(leftIn(machine)).toEqual([])
 
     // An export of another site, which only an empty one takes

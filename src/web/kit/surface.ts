@@ -29,6 +29,11 @@ const ONE_CLICK_LIMIT = 10_000
 /** Parses one field more than allowed, so that `fieldsOf` can reject the form. */
 const formOf = (text: string) => parse(text, '&', '=', { maxKeys: MAX_FIELDS + 1 })
 
+/** Bytes of which the first cannot be taken. */
+const failing = (error: AppError): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({ next: async () => Promise.reject(error) }),
+})
+
 /** The pages of a site. What makes them is loaded at the first request: a server starts without it. */
 export const surfaceOf =
   (routes: Routes): Surface =>
@@ -160,7 +165,8 @@ export const surfaceOf =
         return { body, images: [], file, close }
       } catch (error) {
         incoming.close()
-        throw error
+        if (!(error instanceof AppError)) throw error
+        return { body: {}, images: [], file: { name: '', bytes: failing(error) } } // the page of the form says it
       }
     }
 
