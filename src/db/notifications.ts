@@ -151,6 +151,21 @@ export const insertNotifications = (db: Db, rows: Insertable<Tables['notificatio
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 
+/** Takes back what nobody has read or was mailed yet: that a post has had this status since a time. */
+export const dropStatusNews = (
+  db: Db,
+  { postId, roadmapId, since }: { postId: string; roadmapId: string; since: string },
+): Promise<unknown> =>
+  db
+    .deleteFrom('notifications')
+    .where('postId', '=', postId)
+    .where('kind', '=', 'status')
+    .where('roadmapId', '=', roadmapId)
+    .where('createdAt', '>=', since)
+    .where('readAt', 'is', null)
+    .where('mailedAt', 'is', null)
+    .execute()
+
 /** Those of some people who were told of a post as a kind of news. */
 export async function toldAmong(
   db: Db,

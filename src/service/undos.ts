@@ -6,12 +6,22 @@ import { findBoard } from '../db/boards.js'
 import { lockComment } from '../db/comments.js'
 import { findMerge } from '../db/merges.js'
 import { findReview, reopenReports, restoreReview } from '../db/moderation.js'
+import { dropStatusNews } from '../db/notifications.js'
 import { findPost } from '../db/posts/row.js'
 import { deleteUndo, lockUndo } from '../db/undos.js'
 import { lockUser } from '../db/users.js'
 import { can } from './lib/access.js'
 import { blockIn } from './lib/blocking.js'
-import { bulkOutput, changeMany, type Decided, type Done, type Merged, type Moved, type Undoable } from './lib/bulk.js'
+import {
+  bulkOutput,
+  changeMany,
+  type Decided,
+  type Done,
+  type Merged,
+  type Moved,
+  type Undoable,
+  UNDO_MS,
+} from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
@@ -78,6 +88,8 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved
   if (wanted.roadmapId !== undefined && (await roadmapIdAfter(tx, wanted.roadmapId, post)) !== wanted.roadmapId)
     throw changedSince()
   const { after } = await updateIn(tx, postId, { ...wanted, quiet })
+  const since = new Date(tx.now().getTime() - UNDO_MS).toISOString()
+  if (roadmapId?.[1]) await dropStatusNews(tx.db, { postId, roadmapId: roadmapId[1], since })
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }
 }
 

@@ -45,6 +45,15 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
     (w) => w.site.call(move, { ids: [w.post.postId], roadmapId: w.shipped.id }),
     ALL,
   ],
+  'a change of many that was told and undone: it is news no longer, but for who has read it': [
+    async (w) => {
+      const { undo: kept } = await w.site.call(move, { ids: [w.post.postId], roadmapId: w.shipped.id })
+      await w.run()
+      await w.as(w.bea)(notifications.read, {})
+      await w.site.call(undo, { undo_id: kept?.undo_id ?? '' })
+    },
+    { bea: ['status Shipped'] },
+  ],
   'another change: nobody': [(w) => w.site.call(posts.update, { id: w.post.postId, title: 'Dark theme' }), {}],
   'a status that was taken back at once: nobody': [
     async (w) => {

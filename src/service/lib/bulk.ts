@@ -12,7 +12,8 @@ import type { Snoozing } from './snoozing.js'
 
 /** Things that one request may change. */
 export const MOST_AT_ONCE = 100
-const UNDO_MS = 10 * 60_000
+/** How long a change can be undone, in milliseconds. */
+export const UNDO_MS = 10 * 60_000
 
 /** What changed, before and after: what takes it back. Stored as JSON for some minutes, so ids only. */
 export type Undoable = Moved | Decided | Merged | Tagged | Snoozing
