@@ -296,6 +296,17 @@ describe.each(engines)('a site that cannot send mail, on %s', (engine) => {
     const path = '/dashboard/invitations'
     const page = await get(path, owner)
     expect([page.text.includes('cannot send mail yet'), offered(page.text).includes(`${path}/create`)]).toEqual([true, true]) // prettier-ignore
+    for (const [page, form] of [
+      ['/settings', '/settings/verify'],
+      ['/dashboard/settings/mail', ''],
+    ]) {
+      const { text } = await get(page!, owner)
+      expect([page, text.includes('cannot send mail yet'), form !== '' && text.includes(form!)]).toEqual([
+        page,
+        true,
+        false,
+      ])
+    }
     const eve = { email: 'eve@example.org', name: 'Eve', password: 'a good password' }
     expect(await send(`${path}/create`, owner, { ...eve, password: 'short' })).toMatchObject({ status: 422, text: expect.stringMatching(/<details open.*value="eve@example.org"/s) }) // prettier-ignore
     expect((await send(`${path}/create`, owner, eve)).to).toMatch(/^\/dashboard\/users\/eve\w*\?done=accountCreated$/)

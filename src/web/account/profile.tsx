@@ -13,6 +13,7 @@ import { AnswerTitle } from '../parts/answertitle.js'
 import { languageGiven } from './auth.js'
 import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
 import { Check, Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Refused } from '../parts/refused.js'
 import { deviceOf } from '../parts/device.js'
 import { Time } from '../parts/time.js'
 
@@ -21,6 +22,7 @@ export const settings = page({
   cache: 'never',
   signedIn: true,
   isUnlisted: true,
+  forms: [auth.verify],
   async load(view) {
     const { sessions: open } = await view.call(sessions.list, {})
     const { isEnabled, recoveryCodesLeft } = await view.call(totp.status, {})
@@ -35,7 +37,9 @@ export const settings = page({
       <div class="narrow">
         <h1>{t('settings.title')}</h1>
         <Summary view={view} />
-        {viewer?.isVerified ? null : (
+        {viewer?.isVerified ? null : view.refusals.has(auth.verify.id) ? (
+          <Refused view={view} of={auth.verify} />
+        ) : (
           <section class="note">
             <p>{t('settings.unverified', { email: viewer?.email ?? '' })}</p>
             <Form view={view} to="/settings/verify">

@@ -5,6 +5,7 @@ import { AnswerTitle } from '../parts/answertitle.js'
 import { Empty } from '../parts/empty.js'
 import { Form, Submit, Summary } from '../parts/form.js'
 import { Pager } from '../parts/pager.js'
+import { Refused } from '../parts/refused.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
@@ -17,6 +18,7 @@ type Mail = Awaited<ReturnType<typeof service.list.run>>['mails'][number]
 export const mails = page({
   cache: 'never',
   section: 'mail',
+  forms: [service.test],
   async load(view) {
     const list = await view.call(service.list, { limit: 50, page: pageNumber(view), sent: view.query.sent === 'true' })
     const { suppressed, total_count: refused } = await view.call(service.suppressed, { limit: MOST_REFUSED })
@@ -34,6 +36,7 @@ export const mails = page({
           </Form>
         </Top>
         <Summary view={view} />
+        <Refused view={view} of={service.test} />
         <nav class="tabs" aria-label={t('mails.which')}>
           <a href={view.href(HOME)} aria-current={isAll ? undefined : 'true'}>
             {t('mails.unsent')}
@@ -59,7 +62,7 @@ export const mails = page({
           />
         )}
         <Pager view={view} page={pageNumber(view)} pages={pages} />
-        {refused > 0 ? <Refused view={view} rows={suppressed} count={refused} /> : null}
+        {refused > 0 ? <Suppressed view={view} rows={suppressed} count={refused} /> : null}
       </>
     )
   },
@@ -69,7 +72,7 @@ export const mails = page({
 const MOST_REFUSED = 50
 
 /** To whom no notification is mailed. */
-const Refused = ({
+const Suppressed = ({
   view,
   rows,
   count,
