@@ -167,7 +167,7 @@ it.each([
   for (const { userId } of outcomes) if (userId) await site.call(roles.assign, { role_id: role.id, user_id: userId })
   const [person, rolePath] = [`/dashboard/users/${outcomes[0]?.username}`, `/dashboard/settings/roles/${role.id}`]
   await look('/dashboard/users', '/dashboard/users?q=nobody', '/dashboard/users?state=invited&sort=name', person)
-  await look(...['block', 'sign-out', 'delete'].map((verb) => `${person}/${verb}`))
+  await look(...['block', 'sign-out', 'delete', `roles/${role.id}/remove`].map((verb) => `${person}/${verb}`))
   await look(`/dashboard/users/${outcomes[1]?.username}/merge`) // of an import without an address
   await look('/dashboard/invitations', `/dashboard/invitations/${outcomes[0]?.username}/revoke`)
   await look('/dashboard/settings/roles', '/dashboard/settings/roles/new?recipe=moderator', rolePath, `${rolePath}/delete`) // prettier-ignore

@@ -33,6 +33,10 @@ async function open(engine: Engine, options: { mail?: boolean } = {}) {
   return { site, owner, get, send, person, staff }
 }
 
+/** The hidden fields of a page's forms. */
+const hiddenOf = (text: string): [string, string][] =>
+  Array.from(text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g), ([, name = '', value = '']) => [name, value]) // prettier-ignore
+
 /** Where the forms and links of a page lead, but for its menu and footer. */
 const offered = (text: string): string[] => {
   const main = /<main[^>]*>(.*)<\/main>/s.exec(text)?.[1] ?? ''
@@ -72,7 +76,7 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect(await found('q=eve', await staff('user:read'))).toEqual(['eve'])
   })
 
-  it('are blocked together, and a page names those who could not be', async () => {
+  it('are blocked together after a question, and a page names those who could not be', async () => {
     const { site, owner, get, send, person, staff } = await open(engine)
     const [eve, bob, strong] = [await person('eve'), await person('bob'), await person('strong', ['settings:update'])]
     const guard = await staff('user:read', 'user:block')
@@ -80,9 +84,16 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     const boxes = Array.from(text.matchAll(/name="users" value="([^"]+)"/g), ([, id = '']) => id)
     expect(boxes.toSorted(), 'neither the owner, nor oneself, nor the stronger').toEqual([eve.userId, bob.userId].toSorted()) // prettier-ignore
     const both: [string, string][] = [['users', eve.userId], ['users', bob.userId], ['block', 'true'], ['to', '/dashboard/users?q=e']] // prettier-ignore
-    expect((await send('/dashboard/users', guard, both)).to).toBe('/dashboard/users?q=e&done=peopleBlocked.2')
+    expect(text, 'nothing is chosen beforehand').not.toMatch(/<select name="block"|name="block"[^>]*checked/)
+    const question = await send('/dashboard/users', guard, both)
+    expect(question.text).toContain('Block 2 people?')
+    expect(question.text).toMatch(/EVE.*BOB.*cannot sign in until somebody unblocks them/s)
+    expect((await named(site, 'eve')).user.isBlocked, 'a question changes nothing').toBe(false)
+    const confirmed = hiddenOf(question.text)
+    expect((await send('/dashboard/users', guard, confirmed)).to).toBe('/dashboard/users?q=e&done=peopleBlocked.2')
     expect((await named(site, 'eve')).user.isBlocked).toBe(true)
     const forged = await send('/dashboard/users', guard, [['users', strong.userId], ['users', eve.userId], ['block', 'true']]) // prettier-ignore
+    expect(forged.text, 'nobody would be blocked').not.toContain('name="confirmed"')
     expect([forged.status, forged.text.includes('0 done, 1 failed')]).toEqual([200, true])
     expect((await named(site, 'strong')).user.isBlocked).toBe(false)
     expect((await send('/dashboard/users', owner, [['users', bob.userId], ['block', 'false']])).to).toBe('/dashboard/users?done=peopleUnblocked.1') // prettier-ignore
@@ -124,8 +135,11 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     const at = '/dashboard/users/eve'
     expect((await send(`${at}/roles`, owner, { role_id: role.id })).to).toBe(`${at}?done=roleGiven`)
     expect((await named(site, 'eve')).user.roles.map(({ name }) => name)).toContain('Helpers')
+    const asked = await get(`${at}/roles/${role.id}/remove`, owner)
+    expect(asked.text).toMatch(/Remove the role Helpers\?.*EVE can no longer do what only this role permits/s)
     expect((await send(`${at}/roles/${role.id}/remove`, owner)).to).toBe(`${at}?done=roleTaken`)
     expect((await named(site, 'eve')).user.roles.map(({ name }) => name)).toEqual(['@everyone'])
+    expect((await get(`${at}/roles/${role.id}/remove`, owner)).to, 'they have it no more').toBe(at)
     expect((await send(`${at}/notes`, owner, { notes: 'Knows the moon.' })).to).toBe(`${at}?done=saved`)
     expect((await get(at, owner)).text).toContain('Knows the moon.')
     expect((await get(`${at}/sign-out`, owner)).text).toContain('Sign EVE out?')

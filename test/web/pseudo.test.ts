@@ -235,6 +235,8 @@ it.each([
   await look({ '/dashboard/users': '/dashboard/users', '/dashboard/users/:username': person })
   for (const verb of ['block', 'sign-out', 'reset-totp', 'merge', 'delete'])
     await look({ [`/dashboard/users/:username/${verb}`]: `${person}/${verb}` })
+  await site.call(roles.assign, { role_id: roleId, user_id: eve })
+  await look({ '/dashboard/users/:username/roles/:role/remove': `${person}/roles/${roleId}/remove` })
   await look({
     '/dashboard/invitations': '/dashboard/invitations',
     '/dashboard/invitations/:username/revoke': `/dashboard/invitations/${eve}/revoke`,

@@ -16,6 +16,10 @@ import { MayDo, permissionsOf, Sessions, sessionsOf } from './personrights.js'
 import { PersonTags } from './persontags.js'
 import { HOME, State } from './users.js'
 
+/** Those that there are, where the reader may know. */
+export const rolesOf = async (view: View) =>
+  view.may(roles.list) ? (await view.call(roles.list, { limit: 100 })).roles : []
+
 type Shown = Awaited<ReturnType<typeof personAt>>
 
 /** A former user name leads to the present one. */
@@ -36,7 +40,7 @@ export const person = page({
   section: 'users',
   async load(view) {
     const { user, version } = await shownAt(view)
-    const all = view.may(roles.list) ? (await view.call(roles.list, { limit: 100 })).roles : []
+    const all = await rolesOf(view)
     return { user, version, all, permissions: await permissionsOf(view, user), sessions: await sessionsOf(view, user) }
   },
   title: (view, { user }) => nameOf(view, user),
@@ -130,11 +134,15 @@ function Facts({ view, user }: { view: View; user: Shown }) {
   )
 }
 
+/** Whether the reader may take a role away. */
+export const isTaken = (all: readonly roles.Role[], id: string | undefined): boolean =>
+  all.some((role) => role.id === id && role.may.includes('unassign'))
+
 /** The roles that the person has, and those that the reader may give. */
 function Roles({ view, user, all }: { view: View; user: Shown; all: readonly roles.Role[] }) {
   const { t } = view
   const own = user.roles.filter(({ isSystem }) => !isSystem)
-  const mayTake = (id: string) => all.some((role) => role.id === id && role.may.includes('unassign'))
+  const mayTake = (id: string) => isTaken(all, id)
   const offered = all.filter(
     (role) => !role.isSystem && role.may.includes('assign') && !own.some(({ id }) => id === role.id),
   )
@@ -147,11 +155,9 @@ function Roles({ view, user, all }: { view: View; user: Shown; all: readonly rol
           <li>
             {view.may(roles.show) ? <a href={view.href(links.role(id))}>{name}</a> : <bdi>{name}</bdi>}
             {mayTake(id) ? (
-              <Form view={view} to={pathOf(user, `roles/${id}/remove`)}>
-                <button type="submit" class="link" aria-label={t('user.removeRole', { name })}>
-                  {t('user.remove')}
-                </button>
-              </Form>
+              <a href={view.href(pathOf(user, `roles/${id}/remove`))} aria-label={t('user.removeRole', { name })}>
+                {t('user.remove')}
+              </a>
             ) : null}
           </li>
         ))}

@@ -8,7 +8,7 @@ import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Foreign } from '../parts/foreign.js'
 import { nameOf } from '../parts/person.js'
 import { Top } from '../parts/top.js'
-import { back, named, pathOf, person, personAt } from './person.js'
+import { back, isTaken, named, pathOf, person, personAt, rolesOf } from './person.js'
 import { HOME } from './users.js'
 
 /** The account, where the reader may do this with it. Otherwise their page is shown. */
@@ -42,6 +42,30 @@ const question = (verb: 'block' | 'signOut' | 'resetTotp', path: string) =>
 export const blockPage = question('block', 'block')
 export const signOutPage = question('signOut', 'sign-out')
 export const resetPage = question('resetTotp', 'reset-totp')
+
+/** Before a role is taken away. It can be given again. */
+export const takeRolePage = page({
+  cache: 'never',
+  section: 'users',
+  async load(view) {
+    const user = await personAt(view)
+    const role = user.roles.find(({ id }) => id === view.params.role)
+    if (!role || !isTaken(await rolesOf(view), role.id)) throw new Redirect(links.person(user.username))
+    return { user, role }
+  },
+  title: (view, { role }) => view.t('user.removeRoleTitle', { name: role.name }),
+  show: (view, { user, role }) => (
+    <Confirm
+      view={view}
+      to={pathOf(user, `roles/${role.id}/remove`)}
+      back={links.person(user.username)}
+      title={view.t('user.removeRoleTitle', { name: role.name })}
+      action={view.t('user.removeRole', { name: role.name })}
+    >
+      {view.t('user.removeRoleLoss', { name: nameOf(view, user) })}
+    </Confirm>
+  ),
+})
 
 /** Whose account it is that an import brought without an address. */
 export const mergePage = page({

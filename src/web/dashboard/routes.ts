@@ -75,6 +75,7 @@ export const routes = {
     '/dashboard/users/:username/reset-totp': async () => (await account()).resetPage,
     '/dashboard/users/:username/merge': async () => (await account()).mergePage,
     '/dashboard/users/:username/delete': async () => (await account()).deletePage,
+    '/dashboard/users/:username/roles/:role/remove': async () => (await account()).takeRolePage,
     '/dashboard/invitations': async () => (await invitations()).invitations,
     '/dashboard/invitations/:username/revoke': async () => (await invitations()).revokePage,
     '/dashboard/settings/roles': async () => (await roles()).roles,

@@ -6,7 +6,7 @@ import { pageNumber, withParameters, within } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
-import { Apply, Bulk } from '../parts/bulk.js'
+import { Bulk } from '../parts/bulk.js'
 import { Empty } from '../parts/empty.js'
 import { assertTidy, filterOf } from '../parts/lists.js'
 import { Outcomes } from '../parts/outcomes.js'
@@ -17,6 +17,7 @@ import { nameOf, Person } from '../parts/person.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
+import { blockQuestion } from './blockquestion.js'
 
 export const HOME = '/dashboard/users'
 
@@ -83,11 +84,12 @@ export const users = page({
             to={HOME}
             verbs={
               <>
-                <select name="block" aria-label={t('user.verb')}>
-                  <option value="true">{t('user.block')}</option>
-                  <option value="false">{t('user.unblock')}</option>
-                </select>
-                <Apply view={view} />
+                <button type="submit" class="button danger" name="block" value="true">
+                  {t('user.block')}
+                </button>
+                <button type="submit" class="button plain" name="block" value="false">
+                  {t('user.unblock')}
+                </button>
               </>
             }
           >
@@ -250,6 +252,7 @@ export const block = action({
   operation: blockMany,
   many: ['users'],
   page: async () => users,
+  before: blockQuestion,
   input: (_view, form) => ({ users: listed(form.users), block: form.block !== 'false' }),
   done(view, { outcomes, changed, failed }, form) {
     const back = within(form.to) ?? HOME

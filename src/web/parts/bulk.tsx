@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { withParameters } from '../kit/addresses.js'
 import type { View } from '../kit/page.js'
-import { Form, Hidden, Submit } from './form.js'
+import { Form, Hidden } from './form.js'
 
 /**
  * A form around rows of which some are chosen, with what to do with them below, where it stays in sight. It leads back
@@ -28,6 +28,3 @@ export const Bulk = ({
     </div>
   </Form>
 )
-
-/** The button for a menu of actions. */
-export const Apply = ({ view }: { view: View }) => <Submit>{view.t('table.apply')}</Submit>
