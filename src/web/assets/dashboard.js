@@ -106,16 +106,22 @@ document.addEventListener('keydown', (event) => {
 
 if (help instanceof HTMLDialogElement) {
   const opener = document.querySelector('button.shortcuts')
+  const say = () => {
+    for (const [index, text] of opener?.querySelectorAll('span').entries() ?? [])
+      text.hidden = (index === 1) !== areOff()
+  }
   if (opener instanceof HTMLButtonElement) {
     opener.hidden = false
     opener.addEventListener('click', () => help.showModal())
   }
+  say()
   const off = help.querySelector('input')
   if (off) {
     off.checked = areOff()
     off.addEventListener('change', () => {
       if (off.checked) localStorage.setItem(KEYS_OFF, '')
       else localStorage.removeItem(KEYS_OFF)
+      say()
       goTo(current, { focus: false })
     })
   }

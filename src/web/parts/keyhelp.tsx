@@ -5,7 +5,10 @@ import type { View } from '../kit/page.js'
 export const KeyHelp = ({ view, keys }: { view: View; keys: readonly (readonly [key: string, does: Key])[] }) => (
   <>
     <button type="button" class="button plain shortcuts" hidden>
-      {view.t('shortcuts.title')} <kbd>?</kbd>
+      <span>
+        {view.t('shortcuts.title')} <kbd>?</kbd>
+      </span>
+      <span hidden>{view.t('shortcuts.areOff')}</span>
     </button>
     <dialog class="shortcuts" aria-labelledby="shortcuts-title">
       <h2 id="shortcuts-title">{view.t('shortcuts.title')}</h2>
@@ -24,7 +27,8 @@ export const KeyHelp = ({ view, keys }: { view: View; keys: readonly (readonly [
         <span>{view.t('shortcuts.off')}</span>
       </label>
       <form method="dialog">
-        <button type="submit" class="button plain">
+        {/* Not the box above, which a key would tick unseen */}
+        <button type="submit" class="button plain" autofocus>
           {view.t('shortcuts.close')}
         </button>
       </form>
