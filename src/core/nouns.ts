@@ -296,6 +296,12 @@ export function membersOf(noun: Noun): readonly NounWithRows[] {
 /** A noun and, in the past tense, what happened to a row of it. */
 export type Action = { [N in Having<EventNoun>]: `${N}.${Nouns[N]['verbs'][number]}` }[Having<EventNoun>]
 
+/** Every action of events. */
+export const ACTIONS = names.flatMap((noun) => {
+  const entry: EventNoun | Group = NOUNS[noun]
+  return 'verbs' in entry ? entry.verbs.map((verb) => `${noun}.${verb}` as Action) : []
+})
+
 export type NotFoundCode = `${Uppercase<NounWithRows>}_NOT_FOUND`
 
 /** The code of an error about a row that does not exist. */

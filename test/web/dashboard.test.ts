@@ -12,6 +12,7 @@ import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
 const cookieOf = (token: string) => ({ accept: 'text/html', cookie: `feedbackctl=${token}` })
+const plain = (text: string): string => text.replaceAll(/[\u2066-\u2069]/g, '')
 const get = (site: TestSite, path: string, token: string) => site.http(`GET /${path}`, { headers: cookieOf(token) })
 const send = (site: TestSite, path: string, token: string, form: Record<string, string>) =>
   site.http(`POST /${path}`, {
@@ -134,11 +135,54 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect([text.includes('<bdi>Plans</bdi>'), text.includes('Ideas')], 'it may be from when it was private').toEqual([true, false]) // prettier-ignore
     expect(text, 'it needs user:read').not.toContain('@')
     const filtered = (await get(site, '/dashboard/settings/log?action=board.created', token)).text
-    expect(filtered).not.toContain('board.updated')
+    expect(filtered).not.toContain('<code>board.updated')
     expect(filtered).toContain('board.created')
     const tidy = await get(site, '/dashboard/settings/log?q=&action=board.created', token)
     expect(tidy.headers.location).toBe('/dashboard/settings/log?action=board.created')
     expect((await get(site, '/dashboard/settings/log', await member(['dashboard:read']))).status).toBe(404)
+  })
+
+  it('finds people of filters by name, and says at the form what it does not find', async () => {
+    const { site, owner, member } = await open()
+    for (const [name, username] of [
+      ['Vik Rao', 'vik'],
+      ['Mina Okafor', 'mina-o'],
+      ['Mina Lind', 'mina-l'],
+    ] as const) {
+      const { userId } = await site.member([], { email: `${username}@example.org` })
+      await site.call(users.update, { user: userId, username, name })
+    }
+    const reader = await member(['dashboard:read', 'event:read', 'board:read', 'comment:view_internal'])
+    for (const [path, field] of [
+      ['/dashboard/settings/log', 'person'],
+      ['/dashboard/posts', 'author'],
+      ['/dashboard/comments', 'author'],
+    ] as const) {
+      const at = (name: string, token = owner) => get(site, `${path}?${field}=${name}`, token)
+      expect((await at('Vik+Rao')).headers.location).toBe(`${path}?${field}=vik`)
+      expect((await at('vik')).status).toBe(200)
+      const { status, text } = await at('Mina')
+      expect([status, plain(text).includes('Several people match “Mina”')]).toEqual([200, true])
+      for (const each of ['mina-o', 'mina-l']) expect(text).toContain(`href="${path}?${field}=${each}"`)
+      for (const token of [owner, reader]) {
+        const nobody = await at('Nobody+%26+co', token)
+        expect([nobody.status, plain(nobody.text).includes('Nobody is found for “Nobody &amp; co”')]).toEqual([
+          200,
+          true,
+        ])
+        expect(nobody.text).toMatch(/id="field-(?:person|author)"[^>]*aria-invalid="true"/)
+        expect(nobody.text).toContain('value="Nobody &amp; co"')
+      }
+      expect(plain((await at('Vik+Rao', reader)).text), 'they may not search people').toContain('Nobody is found for')
+    }
+    const log = async (query: string) => (await get(site, `/dashboard/settings/log?${query}`, owner)).text
+    const spam = await log('action=spam')
+    expect(plain(spam)).toContain('There is no action “spam”. Choose one from the list.')
+    expect(spam).toContain('href="/dashboard/settings/log?action=post.marked_spam"')
+    expect(spam).toContain('name="action" value="spam"')
+    expect(spam).toContain('<option value="post.marked_spam">')
+    expect(await log('action=post.marked_spam'), 'there is none yet').not.toContain('There is no action')
+    expect(await log('since=soon')).toMatch(/class="summary".*<form class="row-filters"/s)
   })
 
   it('undoes an event after a question, and shows what contradicts it', async () => {

@@ -11,6 +11,7 @@ import { KeyHelp } from '../parts/keyhelp.js'
 import { assertTidy, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
 import { Person, TeamMark } from '../parts/person.js'
+import { fieldOf, nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '../parts/personfilter.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
@@ -40,13 +41,15 @@ type Found = Awaited<ReturnType<typeof found>>
 type Listed = Found['rows'][number]
 
 /** A filter that the operation refuses, as one by a person who is not there, is said above an empty list. */
-async function load(view: LiveView): Promise<Found & { error?: AppError }> {
+async function load(view: LiveView): Promise<Found & { unclear?: Unclear | undefined; error?: AppError }> {
   assertTidy(view)
+  const unclear = await unclearPerson(view, 'author')
+  if (unclear) return { rows: [], hasNext: false, unclear }
   try {
     return await found(view)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
-    return { rows: [], hasNext: false, error }
+    return { rows: [], hasNext: false, unclear: nobodyIn(view, 'author', error), error }
   }
 }
 
@@ -55,7 +58,7 @@ export const comments = page({
   section: 'comments',
   load,
   title: ({ t }) => t('comments.title'),
-  show(view, { rows, hasNext, error }) {
+  show(view, { rows, hasNext, unclear, error }) {
     const { t } = view
     const isFiltered = FILTERS.some((name) => view.query[name] !== undefined)
     return (
@@ -63,8 +66,9 @@ export const comments = page({
         <Top view={view} title={t('comments.title')}>
           <KeyHelp view={view} keys={KEYS} />
         </Top>
-        <Filters view={view} />
-        {error ? (
+        <UnclearPerson view={view} unclear={unclear} />
+        <Filters view={view} isUnclear={unclear !== undefined} />
+        {error && !unclear ? (
           <p role="alert">{error.errors?.map(({ message }) => message).join(' ') ?? errorText(view, error)}</p>
         ) : null}
         <Unmet view={view} titles={new Map(rows.map((row) => [row.id, titleOf(view, row)]))} />
@@ -111,7 +115,7 @@ const rowOf = (view: View, { id, comment }: Listed): Decidable => ({
 const titleOf = ({ t }: View, { post: { title } }: Listed): string => t('inbox.commentOn', { title })
 
 /** Sent by its button or Enter alone, so that the keyboard can go through the choices. */
-function Filters({ view }: { view: View }) {
+function Filters({ view, isUnclear }: { view: View; isUnclear: boolean }) {
   const { t, query, href } = view
   const offered = KINDS.filter((kind) => kind === 'public' || view.can(kind === 'spam' ? 'comment:update:any' : 'comment:view_internal')) // prettier-ignore
   return (
@@ -134,6 +138,7 @@ function Filters({ view }: { view: View }) {
             maxLength={100}
             aria-label={t('comments.author')}
             placeholder={t('comments.author')}
+            {...fieldOf('author', isUnclear)}
           />
           <select name="kind" aria-label={t('comments.kind')}>
             <option value="">{t('comments.every')}</option>

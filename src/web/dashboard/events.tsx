@@ -1,48 +1,81 @@
+import { AppError } from '../../core/errors.js'
+import { ACTIONS } from '../../core/nouns.js'
 import { isUndoable, undo } from '../../service/eventundo.js'
 import * as service from '../../service/events.js'
 import * as roles from '../../service/roles.js'
 import * as users from '../../service/users.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { page, type View } from '../kit/page.js'
+import { page, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { Foreign } from '../parts/foreign.js'
+import { Summary } from '../parts/form.js'
 import { assertTidy, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
+import { fieldOf, nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '../parts/personfilter.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 
 export const HOME = '/dashboard/settings/log'
 
+interface Found {
+  events: readonly service.Event[]
+  hasNext: boolean
+  unclear?: Unclear | undefined
+  error?: AppError
+}
+const NOTHING = { events: [], hasNext: false } as const
+
+async function found(view: LiveView): Promise<Found> {
+  const { person, action, subject, since, until } = view.query
+  const given = { person: person?.trim(), action, subject, since, until }
+  const { events, page_info: info } = await view.call(service.list, {
+    created: 'desc',
+    limit: 50,
+    page: pageNumber(view),
+    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
+    ...(view.query.q && { query: filterOf(view) }),
+  })
+  return { events, hasNext: info.has_next_page }
+}
+
 /** What was changed, and by whom, newest first. */
 export const log = page({
   cache: 'never',
   section: 'log',
-  async load(view) {
+  async load(view): Promise<Found> {
     assertTidy(view)
-    const { person, action, subject, since, until } = view.query
-    const given = { person, action, subject, since, until }
-    return view.call(service.list, {
-      created: 'desc',
-      limit: 50,
-      page: pageNumber(view),
-      ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)),
-      ...(view.query.q && { query: filterOf(view) }),
-    })
+    const unclear = await unclearPerson(view, 'person')
+    if (unclear) return { ...NOTHING, unclear }
+    try {
+      return await found(view)
+    } catch (error) {
+      if (!(error instanceof AppError) || !['VALIDATION_ERROR', 'USER_NOT_FOUND'].includes(error.code)) throw error
+      return { ...NOTHING, unclear: nobodyIn(view, 'person', error), error }
+    }
   },
   title: ({ t }) => t('log.title'),
-  show(view, { events, page_info: info }) {
+  show(view, { events, hasNext, unclear, error }) {
     const { t, query } = view
+    const isUnknown =
+      events.length === 0 && query.action !== undefined && !ACTIONS.some((each) => each === query.action)
     const isFiltered = ['q', 'person', 'action', 'subject', 'since', 'until'].some((name) => query[name])
     return (
       <>
         <Top view={view} title={t('log.title')} />
+        <UnclearPerson view={view} unclear={unclear} />
+        {isUnknown ? <UnknownAction view={view} /> : error && !unclear ? <Problem view={view} error={error} /> : null}
         <form class="row-filters" action={view.href(HOME)}>
           {query.subject ? <input type="hidden" name="subject" value={query.subject} /> : null}
           <Text view={view} name="q" label={t('filter.words')} />
-          <Text view={view} name="person" label={t('log.person')} />
-          <Text view={view} name="action" label={t('log.action')} />
+          <Text view={view} name="person" label={t('log.person')} isWrong={unclear !== undefined} />
+          <Text view={view} name="action" label={t('log.action')} isWrong={isUnknown} list="actions" />
+          <datalist id="actions">
+            {ACTIONS.map((action) => (
+              <option value={action} />
+            ))}
+          </datalist>
           <Text view={view} name="since" label={t('log.since')} type="date" />
           <Text view={view} name="until" label={t('log.until')} type="date" />
           <button type="submit" class="button plain">
@@ -65,7 +98,7 @@ export const log = page({
             ]}
           />
         )}
-        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={info.has_next_page} />
+        <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} />
       </>
     )
   },
@@ -88,15 +121,51 @@ const When = ({ view, event }: { view: View; event: service.Event }) => (
   </>
 )
 
-const Text = ({ view, name, label, type = 'search' }: TextProps) => (
+const Text = ({ view, name, label, type = 'search', isWrong = false, list }: TextProps) => (
   <label>
     <span>{label}</span>
     {type === 'date' ? (
-      <input type="date" name={name} value={view.query[name]} />
+      <input type="date" id={`field-${name}`} name={name} value={view.query[name]} />
     ) : (
-      <input type="search" name={name} value={view.query[name]} maxLength={200} />
+      <input
+        type="search"
+        name={name}
+        value={view.query[name]}
+        maxLength={200}
+        list={list}
+        {...fieldOf(name, isWrong)}
+      />
     )}
   </label>
+)
+
+/** Leads to the actions that have the word. */
+function UnknownAction({ view }: { view: View }) {
+  const text = view.query.action ?? ''
+  const word = text.trim().toLowerCase().replaceAll(/\s+/g, '_')
+  const near = ACTIONS.filter((action) => word !== '' && action.includes(word)).slice(0, 10)
+  return (
+    <div class="summary" role="alert" tabIndex={-1} autofocus id="field-action-wrong">
+      <p>
+        <a href="#field-action">{view.t('log.noAction', { action: text })}</a>
+      </p>
+      {near.length === 0 ? null : (
+        <ul>
+          {near.map((action) => (
+            <li>
+              <a href={only(view, { action })}>
+                <code>{action}</code>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+const Problem = ({ view, error }: { view: View; error: AppError }) => (
+  <Summary view={{ ...view, form: { values: {}, error } }} />
 )
 
 interface TextProps {
@@ -104,6 +173,9 @@ interface TextProps {
   name: string
   label: string
   type?: 'search' | 'date'
+  isWrong?: boolean
+  /** The id of a list to choose from. */
+  list?: string
 }
 
 const only = (view: View, query: Record<string, string>): string =>

@@ -25,6 +25,7 @@ import { Empty } from '../parts/empty.js'
 import { KeyHelp } from '../parts/keyhelp.js'
 import { assertTidy, roadmapsWith, boardsWith, tagsOffered } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
+import { nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '../parts/personfilter.js'
 import { ActiveFilters, PostFilters } from '../parts/postfilters.js'
 import { askedOf } from '../parts/postquery.js'
 import { Failures, keysOf, PostRows, Problem, type Rest } from '../parts/postrows.js'
@@ -96,6 +97,19 @@ async function load(view: LiveView) {
   const { sort, ...filter } = asked
   const { views: saved } = await view.call(views.list, {})
   const { rows: tags } = await tagsOffered(view)
+  const unclear = await unclearPerson(view, 'author')
+  const nothing = async (about: Unclear | undefined, error?: AppError) => ({
+    ...shownOf(NOTHING),
+    saved,
+    tags,
+    opened: undefined,
+    places: undefined,
+    unclear: about,
+    error,
+    filter: asked as ViewInput,
+    facets: await view.call(postFacets, {}),
+  })
+  if (unclear) return nothing(unclear)
   try {
     const list = await view.call(posts.list, {
       ...filter,
@@ -114,23 +128,14 @@ async function load(view: LiveView) {
       tags,
       opened,
       places,
+      unclear: undefined,
       error: undefined,
       filter: { ...opened?.filter, ...asked } as ViewInput,
       facets: await view.call(postFacets, filter),
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
-    const facets = await view.call(postFacets, {})
-    return {
-      ...shownOf(NOTHING),
-      saved,
-      tags,
-      opened: undefined,
-      places: undefined,
-      error,
-      filter: asked as ViewInput,
-      facets,
-    }
+    return nothing(nobodyIn(view, 'author', error), error)
   }
 }
 
@@ -143,9 +148,9 @@ type Data = Awaited<ReturnType<typeof load>>
 
 function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefined }) {
   const { t, href } = view
-  const { filter, facets, saved, tags, opened, error } = data
+  const { filter, facets, saved, tags, opened, unclear, error } = data
   const tagged = tags.length > 0 && view.may(tagPosts)
-  const refused = error ? { ...view, form: { values: {}, error } } : view
+  const refused = error && !unclear ? { ...view, form: { values: {}, error } } : view
   const isFiltered = Object.keys(filter).some((field) => field !== 'sort')
   return (
     <>
@@ -159,7 +164,15 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
         <SavedViews view={view} path={HOME} saved={saved} opened={opened} filter={filter} />
       </Top>
       {rest ? <Failures view={view} rest={rest} rows={data.rows} /> : <Problem view={refused} />}
-      <PostFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
+      <UnclearPerson view={view} unclear={unclear} />
+      <PostFilters
+        view={view}
+        path={HOME}
+        filter={filter}
+        facets={facets}
+        tags={tags}
+        isUnclear={unclear !== undefined}
+      />
       <ActiveFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
       {opened && opened.missing.length > 0 ? (
         <p class="note">{t('views.missing', { count: opened.missing.length })}</p>
@@ -178,7 +191,7 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
               : undefined
           }
         />
-      ) : isFiltered || error ? (
+      ) : isFiltered || error || unclear ? (
         <Empty title={t('empty.filtered')}>
           <p>
             <a class="button plain" href={href(HOME)}>

@@ -2,6 +2,7 @@ import { STATUS_KINDS } from '../../core/statuskinds.js'
 import type { ViewInput } from '../../service/lib/views.js'
 import type { PostFacets } from '../../service/postfacets.js'
 import type { View } from '../kit/page.js'
+import { fieldOf } from './personfilter.js'
 import { addressOf, recentDays } from './postquery.js'
 
 /** Counts above this number are shown as a lower bound. */
@@ -41,13 +42,23 @@ const TAG_FILTERS = [
 ] as const
 
 /** Filters of posts, which only the button and Enter send, with how many posts each choice has. */
-export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
+export function PostFilters({
+  view,
+  path,
+  filter,
+  facets,
+  tags,
+  isUnclear,
+}: FilterProps & {
+  /** Whether it is not told whom the filter by author means. */
+  isUnclear: boolean
+}) {
   const { t } = view
   const options = optionsOf(view, facets)
   const kinds = STATUS_KINDS.map((value): Option => ({ value, name: t(`kind.${value}`), count: '' }))
   const tagOptions = tags.map(({ url, name }): Option => ({ value: url, name, count: '' }))
   return (
-    <details class="fold">
+    <details class="fold" open={isUnclear}>
       <summary class="button plain">{t('filter.title')}</summary>
       <form class="filter-bar" action={view.href(path)}>
         {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
@@ -67,7 +78,14 @@ export function PostFilters({ view, path, filter, facets, tags }: FilterProps) {
         ))}
         <label>
           <span>{t('posts.author')}</span>
-          <input name="author" value={filter.authorId} maxLength={100} autocomplete="off" autocapitalize="none" />
+          <input
+            name="author"
+            value={filter.authorId}
+            maxLength={100}
+            autocomplete="off"
+            autocapitalize="none"
+            {...fieldOf('author', isUnclear)}
+          />
         </label>
         <label>
           <span>{t('posts.since')}</span>
