@@ -15,7 +15,7 @@ import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credential
 import { Check, Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Refused } from '../parts/refused.js'
 import { deviceOf } from '../parts/device.js'
-import { Time } from '../parts/time.js'
+import { latest, Time } from '../parts/time.js'
 
 /** Name, password, language, second factor and sessions of whoever is signed in. */
 export const settings = page({
@@ -237,10 +237,6 @@ function wayOf({ t }: View, { provider }: Identity): string {
   if (provider === 'password') return t('settings.wayPassword')
   return provider === 'link' ? t('settings.wayLink') : provider
 }
-
-/** The browser and the system that a program says it is, or what it says of itself. */
-/** The use is stored by the hour, which may have begun before the session. */
-const latest = (one: string, other: string | null): string => (other !== null && other > one ? other : one)
 
 const again = async () => settings
 const saved = (): { to: string; flash: 'saved' } => ({ to: '/settings', flash: 'saved' })

@@ -6,3 +6,6 @@ export const Time = ({ view, at }: { view: View; at: string }) => (
     {view.words.date(at)}
   </time>
 )
+
+/** A use is stored by the hour, which may have begun before what it is a use of. */
+export const latest = (one: string, other: string | null): string => (other !== null && other > one ? other : one)
