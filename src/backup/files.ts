@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { atomicFile } from '../core/atomicfile.js'
+import { place } from '../core/processes.js'
 import { openDatabase } from '../db/connect.js'
 import { load, type Contents } from '../db/load.js'
 
@@ -23,6 +25,9 @@ export async function assertUnused(
   lockFile(file, options).release()
 }
 
+/** Eight hexadecimal digits that tell the processes of one container from those of another. */
+export const placeMark = (): string => createHash('sha256').update(place()).digest('hex').slice(0, 8)
+
 /** Fills a SQLite file, which is on the disk when this returns, and has yet to get its name. */
 export async function filledFile(
   file: string,
@@ -30,7 +35,7 @@ export async function filledFile(
   contents: Contents,
 ): Promise<ReturnType<typeof atomicFile>> {
   const fresh = atomicFile(file, {
-    ending: (pid, random) => `.${work}-${pid}-${random}`,
+    ending: (pid, random) => `.${work}-${pid}-${placeMark()}${random}`,
     companions: ['-wal', '-shm', '-journal'],
   })
   try {

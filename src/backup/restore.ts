@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import type { Config } from '../config.js'
 import { databaseFile } from '../core/addresses.js'
+import { isRunning } from '../core/processes.js'
 import { replaceFile } from '../core/atomicfile.js'
 import { secondsOf } from '../core/durations.js'
 import { AppError } from '../core/errors.js'
@@ -14,8 +15,8 @@ import { secretFile } from '../secret.js'
 import { readHeader } from './container.js'
 import { createBackup } from './create.js'
 import { exclusiveAccess, type ExclusiveAccess } from './exclusive.js'
-import { assertUnused, filledFile, hasContent, stampOf } from './files.js'
-import { leftoversIn, removeLeftovers } from './leftovers.js'
+import { assertUnused, filledFile, hasContent, placeMark, stampOf } from './files.js'
+import { filesIn, leftoversIn, removeLeftovers } from './leftovers.js'
 import { readRecords, type Envelope, type Manifest, type OnProgress } from './records.js'
 import { counter, rowsOf, type OnStep } from './steps.js'
 import { assertSchemaKnown, fileOf, verifyBackup } from './verify.js'
@@ -176,8 +177,18 @@ function keptName({ file }: Pick<Target, 'file'>, now: Date): string | null {
   return free
 }
 
-/** Temporary files of restores, of which some may have been killed. */
-const RESTORING = /\.restoring-\d+-[\da-f]{8}(-wal|-shm|-journal)?$/
+/** Temporary files of restores: the process, where it runs, and a random end. */
+const RESTORING = /\.restoring-(\d+)-([\da-f]{8})?[\da-f]{8}(-wal|-shm|-journal)?$/
+
+/** What killed restores of this place have left, and what nobody of elsewhere has written to for long. */
+function abandoned(file: string, now: Date): { file: string }[] {
+  const folder = path.dirname(file)
+  const killed = filesIn(folder, RESTORING).filter((each) => {
+    const [, pid, mark] = RESTORING.exec(each.file) ?? []
+    return mark === placeMark() && !isRunning(Number(pid))
+  })
+  return [...killed, ...leftoversIn(folder, RESTORING, now)].filter((each) => each.file.startsWith(`${file}.`))
+}
 
 /** Fills a new file beside the old one, and takes its name. A name is one or the other, whatever happens meanwhile. */
 async function intoFile(
@@ -185,7 +196,7 @@ async function intoFile(
   contents: Contents,
   { now, access }: { now: Date; access: Pick<ExclusiveAccess, 'acquire'> },
 ): Promise<string | null> {
-  removeLeftovers(leftoversIn(path.dirname(file), RESTORING, now).filter((left) => left.file.startsWith(`${file}.`)))
+  removeLeftovers(abandoned(file, now))
   const fresh = await filledFile(file, 'restoring', contents)
   try {
     await access.acquire()

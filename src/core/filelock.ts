@@ -1,19 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-  rmSync,
-  writeSync,
-} from 'node:fs'
-import { hostname } from 'node:os'
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import { AppError } from './errors.js'
 import { createFile, inMadeFolder, openNewFile } from './files.js'
+import { isRunning, place } from './processes.js'
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
@@ -118,18 +108,6 @@ const noLock = (lock: string): AppError =>
   new AppError('CONFIG_INVALID', `${lock} is a link, a folder or a pipe, not the lock of a command. Nothing was changed. Remove it.`) // prettier-ignore
 
 /**
- * Where the id of a process means that process: on this machine since its start, within one container. Two containers
- * that share a volume number their processes alike.
- */
-function place(): string {
-  try {
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${readlinkSync('/proc/self/ns/pid')}`
-  } catch {
-    return encodeURIComponent(hostname()) // this system has neither
-  }
-}
-
-/**
  * Whether its process has ended. One that has just made it has not written its id yet. Work ends before this process
  * looks again: its own id is from an earlier process, as in a container that was started again. Work takes far less
  * time than makes a lock of elsewhere old.
@@ -140,13 +118,7 @@ function isLeft({ text, age }: Found): boolean {
   const holder = Number(id ?? 0)
   if (holder === 0) return false
   if (where !== undefined && where !== place()) return age > LEFT
-  if (holder === process.pid) return true
-  try {
-    process.kill(holder, 0)
-    return false
-  } catch (error) {
-    return (error as { code?: string }).code === 'ESRCH'
-  }
+  return holder === process.pid || !isRunning(holder)
 }
 
 /**

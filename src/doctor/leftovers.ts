@@ -10,7 +10,7 @@ import { seen, type Check } from './check.js'
 /** Names of temporary files: of a secret, and of a database that is restored, copied or kept. */
 const SECRET = /^secret(\.previous)?\.\d+\.[\da-f]{8}$/
 const DATABASE =
-  /\.(restoring|copying)-\d+-[\da-f]{8}(-wal|-shm|-journal)?$|\.before-upgrade-\d{8}T\d{6}Z\.\d+\.(part|[\da-f]{8})$/
+  /\.(restoring|copying)-\d+-([\da-f]{8}){1,2}(-wal|-shm|-journal)?$|\.before-upgrade-\d{8}T\d{6}Z\.\d+\.(part|[\da-f]{8})$/
 
 /** A copy of the database: of "restore", of an upgrade, of "rollback". */
 const KEPT = /\.before-(restore|upgrade|rollback)-\d{8}T\d{6}Z(-\d+)?$/
