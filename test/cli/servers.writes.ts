@@ -361,8 +361,8 @@ export const UNSHOWN = [
   'invitations.create', // writes users, as others here do
   'invitations.resend',
   'invitations.revoke',
-  'imports.file', // writes as those before do
   'imports.site', // ends every session; cli/importremote looks at two servers
+  'imports.file', // writes what the others here do
   'views.create',
   'views.update',
   'views.delete',
