@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { lookup } from 'node:dns/promises'
@@ -254,6 +255,7 @@ const settingsOf = ({
   data,
 }: Place): string => `# The settings of this server, which reads them when it starts. docs/configuration.md lists them.
 listen = "${LISTEN}"
+setup.token = "${randomBytes(24).toString('base64url')}" # nobody else may set the site up; commands on this machine need none
 trust-proxy = "loopback" # a proxy on this machine
 ${isUsers ? '' : `data.dir = "${data}"\n`}# site.url = "https://feedback.example.org"
 `
