@@ -47,8 +47,6 @@ export function register(command: Command, cli: Cli): void {
       // Its answers would go to the settings of all sites
       if (!remote && config.get('context') !== undefined)
         throw new AppError('USAGE', `setup makes no site in a context (from ${config.origin('context')}). Run it with --config, or without the context.`) // prettier-ignore
-      if (remote && flags.mail === false)
-        throw new AppError('USAGE', `--no-mail is for the machine of the site, and setup sets up a server (from ${config.origin('server')}), which has its own mail.url. Leave it out.`) // prettier-ignore
       try {
         if (await isSetUp(cli, config))
           throw new AppError('SETUP_COMPLETED', 'The site already has an owner. Sign in with that account.')
@@ -91,7 +89,7 @@ async function setUpRemotely(cli: Cli, config: Config, flags: Flags, { answers, 
   if (flags.dryRun)
     throw new AppError('USAGE', '--dry-run does not work with a server during setup, as it needs a signed-in account.')
   const call = await cli.connect()
-  const answer = await call(site.setup, { ...answers, setupToken: config.get('setup.token') })
+  const answer = await call(site.setup, { ...answers, ...(flags.mail === false && { noMail: true }), setupToken: config.get('setup.token') }) // prettier-ignore
   await finish(cli, flags, answer, generated, [...madeLines(answers), `server  ${config.get('server')}`])
 }
 

@@ -189,6 +189,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     RATE_LIMITED: later,
     SERVER_ERROR: again(withOptions(args, '--debug')),
     MAIL_CONFIG_MISSING: [
+      ...(command[0] === 'setup' && server !== undefined ? run('setup --no-mail') : []),
       '--mail-url smtp://USER:PASSWORD@HOST:587',
       'or FEEDBACKCTL_MAIL_URL, or mail.url in the configuration file (feedbackctl help mail-url)',
     ],
