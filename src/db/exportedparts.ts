@@ -40,6 +40,7 @@ export function sharesOf(boardIds: readonly string[]): Record<ExportedName, Shar
     union select "mergedBy" from merges where ${post('merges."postId"')}
     union select "actorId" from post_moves where ${post('post_moves."postId"')}
     union select "userId" from reports where ${ofText('reports')}
+    union select "snoozedBy" from reviews where ${ofText('reviews')} and "snoozedBy" is not null
     union select "userId" from images where ${image('images."imageId"')})`
   const roadmaps = `(
     select roadmap_id from posts where ${post('posts."postId"')}
