@@ -92,6 +92,17 @@ export const openReports = (db: Db, kind: Candidate['kind'], ids: readonly strin
     .where(kind === 'post' ? 'reports.postId' : 'reports.commentId', 'in', ids.length > 0 ? [...ids] : [''])
     .execute()
 
+/** Whether a post or comment has an open report from after this time. */
+export const isReportedSince = async (db: Db, item: Item, time: string): Promise<boolean> =>
+  (await db
+    .selectFrom('reports')
+    .select('reportId')
+    .where(column(item), '=', id(item))
+    .where('isOpen', '=', 1)
+    .where('createdAt', '>', time)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
+
 /** The decision about a post or comment, and whether it is put off. */
 export const findReview = (db: Db, item: Item) =>
   db
@@ -100,14 +111,20 @@ export const findReview = (db: Db, item: Item) =>
     .where(column(item), '=', id(item))
     .executeTakeFirst()
 
-/** Puts back the decision that there was before; undefined: there was none. */
+/** Puts back the decision that there was before; undefined: there was none. Who put it off may be deleted since. */
 export async function restoreReview(
   db: Db,
   item: Item,
   review: Awaited<ReturnType<typeof findReview>> | null,
 ): Promise<void> {
-  if (review) await db.updateTable('reviews').set(review).where(column(item), '=', id(item)).execute()
-  else await db.deleteFrom('reviews').where(column(item), '=', id(item)).execute()
+  if (review) {
+    const snoozedBy = sql<string | null>`(select "userId" from users where "userId" = ${review.snoozedBy})`
+    await db
+      .updateTable('reviews')
+      .set({ ...review, snoozedBy })
+      .where(column(item), '=', id(item))
+      .execute()
+  } else await db.deleteFrom('reviews').where(column(item), '=', id(item)).execute()
 }
 
 /** The first open reports of a post or comment. */

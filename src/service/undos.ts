@@ -5,7 +5,7 @@ import { quoted } from '../core/text.js'
 import { findBoard } from '../db/boards.js'
 import { lockComment } from '../db/comments.js'
 import { findMerge } from '../db/merges.js'
-import { findReview, reopenReports, restoreReview } from '../db/moderation.js'
+import { findReview, isReportedSince, reopenReports, restoreReview } from '../db/moderation.js'
 import { dropStatusNews } from '../db/notifications.js'
 import { findPost } from '../db/posts/row.js'
 import { deleteUndo, lockUndo } from '../db/undos.js'
@@ -109,10 +109,16 @@ async function takeBack(
   if (subject.hidden !== (isSpam ? SPAM : SHOWN) || present?.decidedAt !== decidedAt || present.isOpen === 1)
     throw changedSince()
   if (moved) await moveBack(tx, moved)
+  const isReported = await isReportedSince(tx.db, subject.key, decidedAt)
   const author = blocked && (await unblocked(tx, blocked))
   const hidden = wasSpam ? SPAM : wasHeld ? HELD : SHOWN
   await setHidden(tx, subject, hidden)
-  await restoreReview(tx.db, subject.key, review)
+  // What somebody has reported since is not what was put off
+  await restoreReview(
+    tx.db,
+    subject.key,
+    review && isReported ? { ...review, snoozedUntil: null, snoozedBy: null } : review,
+  )
   await reopenReports(tx.db, reports)
   tx.record(`${subject.kind}.reopened`, subject.id, subject.title, undefined, shownChange(subject.hidden, hidden))
   return {

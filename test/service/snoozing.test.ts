@@ -3,6 +3,7 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
+import * as users from '../../src/service/users.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -92,6 +93,32 @@ describe.each(engines)('what the team puts off on %s', (engine) => {
     const { events } = (await asked('GET /events?action=post.snoozed&created=desc')).body
     expect((await asked(`POST /events/${events[0].id}/undo`)).body.undone_by).toHaveLength(1)
     expect(await queue()).toEqual([['post'], ['comment'], 1, 1])
+  })
+
+  it('comes back from an undo without who is deleted, and without what was reported since', async () => {
+    const { site, colleague, post, comment, later, asked, decide, queue } = await world(engine)
+    const many = async (body: object) => (await asked('POST /moderation', body)).body
+    const undo = async ({ undo: { undo_id: id } }: { undo: { undo_id: string } }) => (await asked(`POST /undo/${id}`)).body // prettier-ignore
+    await asked(`POST /moderation/${comment.id}`, { decision: 'snooze', until: '1w' }, colleague)
+    const kept = await many({ ids: [post.postId, comment.id], decision: 'keep' })
+    await site.call(users.remove, { user: colleague.userId, posts: 'keep' })
+    expect(await undo(kept)).toMatchObject({ changed: 2, failed: 0 })
+    expect((await asked('GET /moderation?snoozed=true')).body.items).toMatchObject([{ id: comment.id, snoozed: { person: null } }]) // prettier-ignore
+    const woken = await many({ ids: [comment.id], decision: 'wake', if_waiting: true })
+    expect(woken).toMatchObject({ changed: 1, failed: 0 })
+    later(0.001)
+    const reader = await site.member([])
+    await asked(`POST /posts/1/comments/${comment.id}/report`, {}, reader)
+    expect((await undo(woken)).outcomes).toMatchObject([{ outcome: 'failed', error: { code: 'CONTENT_CHANGED' } }])
+    await decide(post.postId, { decision: 'snooze', until: '1w' })
+    const again = await many({ ids: [post.postId], decision: 'keep' })
+    later(0.001)
+    await asked('POST /posts/1/report', {}, reader)
+    await undo(again)
+    expect((await asked('GET /moderation')).body.total).toBe(2)
+    await decide(post.postId, { decision: 'keep' })
+    expect(await decide(post.postId, { decision: 'snooze', until: '1w' })).toMatchObject({ status: 409, body: { code: 'ALREADY_DECIDED' } }) // prettier-ignore
+    expect((await decide(post.postId, { decision: 'wake' })).status).toBe(200)
   })
 
   it('takes no time that is past, too far or none, and none with another decision', async () => {

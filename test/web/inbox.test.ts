@@ -174,7 +174,7 @@ describe.each(engines)('the inbox on %s', (engine) => {
           : rows.map((row) => row.split(' ')[0]).filter((id) => !same.includes(id ?? ''))
       expect([verb, refused]).toEqual([verb, all])
       expect(plain((await get(String(headers.location))).text)).toContain(
-        'Somebody else has decided about it meanwhile',
+        'It was decided or snoozed meanwhile',
       )
     }
     const stays = (await site.call(moderation.list, { snoozed: true })).items

@@ -1,9 +1,18 @@
 import * as Type from 'typebox'
 import { changeOf } from '../../core/details.js'
+import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 import { newId } from '../../core/ids.js'
 import { quoted } from '../../core/text.js'
-import { findReview, restoreReview, snooze, wake, type Item } from '../../db/moderation.js'
+import {
+  findReview,
+  isReportedSince,
+  openReportIds,
+  restoreReview,
+  snooze,
+  wake,
+  type Item,
+} from '../../db/moderation.js'
 import { NEVER } from '../../db/moderationqueue.js'
 import type { Change } from './change.js'
 import { hourOf } from './context.js'
@@ -59,11 +68,14 @@ export interface Snoozing {
   review: Review | null
   /** Since the change. */
   until: string
+  /** When it was changed. */
+  at: string
 }
 
 const startOfHour = (tx: Change): string => hourOf(tx.now()).toISOString()
 
-const stillSnoozed = (review: Review | null, hour: string): string | null =>
+/** Until when it is put off beyond this hour, or null. */
+export const stillSnoozed = (review: Review | null, hour: string): string | null =>
   review?.snoozedUntil && review.snoozedUntil > hour ? review.snoozedUntil : null
 
 function record(tx: Change, { kind, id, title }: Snoozed, before: string | null, after: string | null): void {
@@ -71,22 +83,32 @@ function record(tx: Change, { kind, id, title }: Snoozed, before: string | null,
   tx.record(`${kind}.${after === null ? 'woken' : 'snoozed'}`, id, title, undefined, changes)
 }
 
+/** Whether it was decided, and nobody has edited or reported it since. */
+export const isSettled = async (
+  tx: Change,
+  { key }: { key: Item },
+  review: Review | null | undefined,
+): Promise<boolean> =>
+  review != null && review.decidedAt > NEVER && review.isOpen === 0 && (await openReportIds(tx.db, key, 1)).length === 0
+
 /** Puts it off, or with null lets it wait at once. Undefined where nothing changes. */
 export async function snoozeIn(tx: Change, item: Snoozed, until: string | null): Promise<Snoozing | undefined> {
   const [hour, review] = [startOfHour(tx), (await findReview(tx.db, item.key)) ?? null]
   const before = stillSnoozed(review, hour)
   if (before === until) return undefined
+  if (until !== null && before === null && (await isSettled(tx, item, review)))
+    throw new AppError('ALREADY_DECIDED', 'It is decided, and does not wait. Put it back in the queue first.')
   if (until === null) await wake(tx.db, item.key, hour)
   else await snooze(tx.db, item.key, { reviewId: newId(), snoozedUntil: until, snoozedBy: tx.actor.userId })
   record(tx, item, before, until)
-  return { type: 'snoozed', kind: item.kind, id: item.id, review, until: until ?? hour }
+  return { type: 'snoozed', kind: item.kind, id: item.id, review, until: until ?? hour, at: tx.now().toISOString() }
 }
 
 /** Whether it was taken back: not where somebody has decided, or put it off again, since. */
-export async function snoozeBack(tx: Change, item: Snoozed, { review, until }: Snoozing): Promise<boolean> {
+export async function snoozeBack(tx: Change, item: Snoozed, { review, until, at }: Snoozing): Promise<boolean> {
   const [hour, present] = [startOfHour(tx), await findReview(tx.db, item.key)]
   const isSame = present?.snoozedUntil === until && present.decidedAt === (review?.decidedAt ?? NEVER) && present.isOpen === (review?.isOpen ?? 0) // prettier-ignore
-  if (!isSame) return false
+  if (!isSame || (await isReportedSince(tx.db, item.key, at))) return false
   await restoreReview(tx.db, item.key, review)
   record(tx, item, stillSnoozed(present, hour), stillSnoozed(review, hour))
   return true

@@ -2,16 +2,15 @@ import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { SHOWN, SPAM, type Hidden } from '../../core/hidden.js'
 import { lock } from '../../db/counters.js'
-import { findReview, openReportIds, type Item } from '../../db/moderation.js'
-import { NEVER } from '../../db/moderationqueue.js'
+import { findReview, type Item } from '../../db/moderation.js'
 import type { Change } from './change.js'
 import { hourOf } from './context.js'
+import { isSettled, stillSnoozed } from './snoozing.js'
 
 /** Keeps a decision from replacing that of somebody else, who saw the same list. */
 export const ifWaiting = Type.Optional(
   Type.Boolean({
-    description:
-      'Refuse what somebody else has decided about or put off by now, with ALREADY_DECIDED; the same decision again is no error',
+    description: 'Refuse what is decided or put off by now, with ALREADY_DECIDED; the same decision again is no error',
   }),
 )
 
@@ -26,11 +25,10 @@ export async function assertWaiting(
   const { key, hidden } = await find()
   const review = await findReview(tx.db, key)
   if (!review) return
-  const isSnoozed = review.snoozedUntil !== null && review.snoozedUntil > hourOf(tx.now()).toISOString()
-  const isDecided = review.decidedAt > NEVER && review.isOpen === 0
-  if (!isSnoozed && (!isDecided || (await openReportIds(tx.db, key, 1)).length > 0)) return
+  const isSnoozed = decision !== 'wake' && stillSnoozed(review, hourOf(tx.now()).toISOString()) !== null
+  if (!isSnoozed && !(await isSettled(tx, { key }, review))) return
   const wanted = decision === 'keep' ? SHOWN : decision === 'spam' ? SPAM : undefined
   if (!isSnoozed && !block && hidden === wanted) return
-  const message = 'Somebody else has decided about it meanwhile. Look at what it became, and decide again.'
+  const message = 'It was decided or put off meanwhile. Look at what it became, and decide again.'
   throw new AppError('ALREADY_DECIDED', message)
 }

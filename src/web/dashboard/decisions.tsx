@@ -175,6 +175,9 @@ function sentBy(form: Fields): { verb: Verb | 'each' | undefined; items: Item[];
   return { verb: verbOf(form.verb), items: listed(form.chosen).map(itemOf), next: undefined }
 }
 
+/** At noon in UTC it is the same day nearly everywhere. */
+const dayOf = (date = ''): string => (/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T12:00:00Z` : date)
+
 const verbOf = (word: string | undefined): Verb | undefined => (isVerb(word) ? word : undefined)
 
 function inputOf(view: View, form: Fields) {
@@ -189,7 +192,7 @@ function inputOf(view: View, form: Fields) {
         }
       : { decision: verb === 'block' ? 'spam' : verb }),
     ...(verb === 'block' && { block: true }),
-    ...(verb === 'snooze' && { until: form.until || form.date || '' }),
+    ...(verb === 'snooze' && { until: form.until || dayOf(form.date) }),
     ids: items.map((item) => item.id),
     if_updated_at: items.map(({ version }) => version),
     ...(form.waiting && { if_waiting: true }),

@@ -70,7 +70,7 @@ export const tag = action({
 /** Whether what was answered is kept too. Where it was changed meanwhile, it waits on. */
 async function kept(view: LiveView, id: string | undefined, seen: string): Promise<boolean> {
   try {
-    await view.call(moderation.decide, { id: id ?? '', decision: 'keep', if_updated_at: seen })
+    await view.call(moderation.decide, { id: id ?? '', decision: 'keep', if_updated_at: seen, if_waiting: true })
     return true
   } catch (error) {
     if (error instanceof AppError && error.status < 500) return false

@@ -108,6 +108,7 @@ function Waits({ view, post, item }: Props) {
       <Reports view={view} reports={item.reports} />
       <Repeats view={view} item={item} />
       <Form view={view} to={pathOf(view, post.slug)}>
+        {item.reasons.length > 0 ? <Hidden name="waiting" value="true" /> : null}
         <RowVerbs view={view} row={rowOf(item)} next={undefined} about="waits" hasKeys={false}>
           <MergeButton view={view} item={item} to={links.teamPost(post.slug)} />
         </RowVerbs>
