@@ -99,6 +99,7 @@ describe.each(engines)('the inbox on %s', (engine) => {
     const chosen = made.map(versionOf)
     const asked = await send('/dashboard', { chosen, verb: 'snooze' })
     expect([asked.status, asked.text.includes('Snooze until when?'), asked.text.match(/name="chosen" value/g)?.length]).toEqual([200, true, 2]) // prettier-ignore
+    expect(asked.text, 'what it is about, and the first choice has the focus').toMatch(/<bdi>#1 One<\/bdi>.*<bdi>#2 Two<\/bdi>.*value="1d"[^>]*autofocus/s) // prettier-ignore
     const past = await send('/dashboard', { chosen, verb: 'snooze', date: '2020-01-01' })
     expect(past.text).toContain('Choose a day within the coming year.')
     expect(past.text).toContain('value="2020-01-01"')
@@ -107,7 +108,10 @@ describe.each(engines)('the inbox on %s', (engine) => {
     const empty = await get('/dashboard', owner)
     expect([rowsIn(empty.text), badge(empty.text)]).toEqual([0, undefined])
     const off = await get('/dashboard?reason=snoozed', owner)
-    expect([rowsIn(off.text), plain(off.text).match(/Snoozed by [^<]+ until /g)?.length]).toEqual([2, 2])
+    expect([rowsIn(off.text), plain(off.text).match(/Snoozed by [^<]+ until <time datetime="/g)?.length]).toEqual([
+      2, 2,
+    ])
+    expect([off.text.includes('2 are snoozed'), off.text.includes('wait for a decision')]).toEqual([true, false])
     expect(off.text).toMatch(/href="\/dashboard\?reason=snoozed" aria-current="true"/)
     const page = `/dashboard/posts/${made[0]?.slug}`
     expect(plain((await get(page)).text)).toMatch(/Snoozed by [^<]+ until /)
@@ -291,8 +295,13 @@ it('ten reported posts are decided by keyboard alone, a key for each, and the fo
   expect(await focused()).toBe('flash')
   await page.keyboard.press('z')
   await page.locator('#field-date').waitFor()
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('value'))).toBe('1d')
   await page.keyboard.press('z')
   await expect.poll(() => page.innerText('.flash')).toContain('1 snoozed.')
+  const other = await page.context().newPage()
+  await other.goto(`${site.url}/dashboard?reason=snoozed`)
+  expect(await other.innerText('.until'), 'the time of the reader').toMatch(/^Snoozed by .* until (?!.*UTC).*\d:00/)
+  await other.close()
   await page.keyboard.press('u')
   await expect.poll(() => page.innerText('.flash')).toContain('taken back')
   for (let left = 10; left > 0; left--) {
@@ -325,6 +334,7 @@ it('twenty things are decided with at most 1.6 keys each', async () => {
       await press('#')
       await page.locator('.narrow .danger').waitFor()
       await page.locator('.narrow >> text=cannot be undone').waitFor()
+      await page.locator('h1:focus').waitFor()
       await press('#')
     } else {
       await press('r')

@@ -33,6 +33,10 @@ for (const form of document.querySelectorAll('form.bulk')) {
   show()
 }
 
+// No age follows until.
+for (const time of document.querySelectorAll('.until time'))
+  if (time instanceof HTMLElement) time.textContent = time.title
+
 // Keys of the team: one letter, never in a field, and none after they were switched off. Each presses what the page has.
 const KEYS_OFF = 'feedbackctl-keys-off'
 /** @type {HTMLElement[]} */

@@ -213,7 +213,9 @@ export const decides = (
     async before(view, form) {
       const { verb, items } = sentBy(form)
       if (verb === 'snooze' && items.length > 0 && view.viewer) {
-        const asked = await snoozeQuestion(view, form, () => view.dryRun(decideMany, inputOf(view, form)))
+        const asked = await snoozeQuestion(view, form, (until = form.until) =>
+          view.dryRun(decideMany, inputOf(view, { ...form, until })),
+        )
         return asked && { ...asked, section }
       }
       const isLoss = verb === 'delete' || items.some(({ decision }) => decision === 'delete')

@@ -88,6 +88,10 @@ export function eachOf(form: Fields): Item[] {
   })
 }
 
+/** What a question calls a post or comment. */
+export const named = ({ t }: View, { kind, number, title }: Outcome): string =>
+  kind === 'comment' ? t('inbox.commentOn', { title: title ?? '' }) : `#${number} ${title}`
+
 /** What is lost with what would be deleted, and whether to go on. `outcomes` are those of a dry run. */
 export function questionOf(
   view: View,
@@ -107,12 +111,12 @@ export function questionOf(
       <ul>
         {kinds('post').map((post) => (
           <li>
-            <bdi>{`#${post.number} ${post.title}`}</bdi>
+            <bdi>{named(view, post)}</bdi>
           </li>
         ))}
         {kinds('comment').map((comment) => (
           <li>
-            {t('inbox.commentOn', { title: comment.title ?? '' })}
+            {named(view, comment)}
             {comment.lost?.text ? (
               <p class="soft" dir="auto">
                 {excerptCached(comment.lost.text)}

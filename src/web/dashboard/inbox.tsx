@@ -82,7 +82,11 @@ export const inbox = page({
     const isFiltered = tabOf(view) !== undefined || view.query.board !== undefined
     return (
       <>
-        <Top view={view} title={t('inbox.title')} count={t('inbox.count', { count: total })}>
+        <Top
+          view={view}
+          title={t('inbox.title')}
+          count={t(isSnoozed(view) ? 'inbox.snoozedCount' : 'inbox.count', { count: total })}
+        >
           <KeyHelp view={view} keys={[...KEYS, ...WAYS, ['z', 'decision.snooze']]} />
         </Top>
         <Filters view={view} counts={counts} boards={boards} />

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import type { View } from '../kit/page.js'
+import { AnswerTitle } from './answertitle.js'
 import { Form, Hidden, Submit, Summary } from './form.js'
 
 /** A question before something is lost. */
@@ -25,7 +26,7 @@ export const Confirm = ({
   children: ComponentChildren
 }) => (
   <div class="narrow">
-    <h1>{title}</h1>
+    <AnswerTitle view={view}>{title}</AnswerTitle>
     <Summary view={view} />
     {quote}
     <p>{children}</p>
