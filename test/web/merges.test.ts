@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import * as comments from '../../src/service/comments.js'
+import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
 import { makeSite } from '../support/site.js'
 
@@ -21,7 +22,7 @@ it('a post is merged by a form, its addresses lead to the other one, and its tex
   expect(await get(`${from}/merge`, member.token)).toMatchObject({ status: 303, headers: { location: from } })
   expect((await get(`${from}/merge`, token)).text).toMatch(new RegExp(`type="radio" name="chosen" value="${stays.number}"`)) // prettier-ignore
   for (const [into, problem] of [
-    ['', 'role="alert"'],
+    ['', 'Choose a post, or enter its number'],
     ['999', 'not'],
     [String(other.number), 'one and the same'],
   ] as const) {
@@ -51,6 +52,42 @@ it('a post is merged by a form, its addresses lead to the other one, and its tex
   expect((await get(to)).text).not.toContain('Please')
 })
 
+it('a post is merged from the inbox: by words, with choices, and back to the inbox, which names the one that stands', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const token = await site.owner()
+  const author = await site.member([])
+  const { post: stays } = await site.call(posts.create, { title: 'Export <as> CSV' })
+  const as = site.callAs({ ...operator, userId: author.userId })
+  const { post: other } = await as(posts.create, { title: 'Spreadsheets please' })
+  const get = (at: string) => site.http(`GET /${at}`, { headers: { cookie: `feedbackctl=${token}` } })
+  const at = `/posts/${other.slug}/merge`
+  const send = (body: Record<string, string>) => site.http(`POST /${at}`, { headers: { ...FORM, cookie: `feedbackctl=${token}` }, body: new URLSearchParams(body).toString() }) // prettier-ignore
+
+  const inbox = (await get('/dashboard')).text
+  const [, way = ''] = new RegExp(`href="(${at}[^"]*)" data-key="i"`).exec(inbox) ?? []
+  expect(way).toContain('?to=%2Fdashboard')
+  expect(inbox, 'the title leads to the page for the team, and back').toMatch(new RegExp(`href="/dashboard/posts/${other.slug}[?]from=[^"]*" data-key="o"`)) // prettier-ignore
+  const form = (await get(way)).text
+  expect(form).toMatch(/<input[^>]*id="field-into"[^>]*autofocus/)
+  const to = '/dashboard#row-x'
+  const empty = await send({ to, into: ' ' })
+  expect([empty.status, empty.text.includes('Choose a post, or enter its number')]).toEqual([422, true])
+  const none = await send({ to, into: 'zebra' })
+  expect([none.status, none.text.includes('No post has these words.'), none.text.includes('value="zebra"')]).toEqual([422, true, true]) // prettier-ignore
+  const own = await send({ to, into: 'spreadsheets' })
+  expect(own.text, 'it is no choice for itself').toContain('No post has these words.')
+  const found = await send({ to, into: 'export csv' })
+  expect(found.text).toContain('Choose one of the posts that were found')
+  expect(found.text).toContain('Found for “export csv”')
+  expect(found.text).toContain(`name="chosen" value="${stays.number}"`)
+  const merged = await send({ to, into: 'export csv', chosen: String(stays.number) })
+  const location = String(merged.headers.location)
+  expect(location).toMatch(new RegExp(`^/dashboard[?]done=mergedInto[.]${stays.number}&undo=[^#]+#row-x$`))
+  const said = (await get(location)).text.replaceAll(/[\u2066-\u2069]/g, '')
+  expect(said).toContain(`The posts are merged: #${stays.number} Export &lt;as> CSV stands for both.`)
+  expect((await get('/dashboard?done=mergedInto.999')).text).toContain('#999 stands for both.')
+})
+
 it('a post is merged from its page for the team, which leads to the one of the post that stays', async () => {
   const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
   const token = await site.owner()
@@ -64,7 +101,5 @@ it('a post is merged from its page for the team, which leads to the one of the p
     new RegExp(`href="${team}"[^>]*>Cancel`),
   )
   const { status, headers } = await site.http(`POST //posts/${other.slug}/merge`, { headers: { ...FORM, cookie }, body: new URLSearchParams({ into: String(stays.number), to: team }).toString() }) // prettier-ignore
-  expect([status, headers.location]).toEqual([303, expect.stringMatching(`^/dashboard/posts/${stays.number}[?]done=merged&undo=`)]) // prettier-ignore
-  const landed = await site.http(`GET /${String(headers.location)}`, { headers: { cookie } })
-  expect(landed.headers.location).toContain(`/dashboard/posts/${stays.slug}?done=merged&undo=`)
+  expect([status, headers.location]).toEqual([303, expect.stringMatching(`^/dashboard/posts/${stays.slug}[?]done=merged&undo=`)]) // prettier-ignore
 })

@@ -1,17 +1,15 @@
 import { excerptOf } from '../../core/markdown/excerpt.js'
 import { AppError } from '../../core/errors.js'
-import type { Key } from '../../core/catalogue.js'
-import * as comments from '../../service/comments.js'
-import { merge } from '../../service/merges.js'
 import * as service from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
-import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
+import * as posts from '../../service/posts.js'
+import { pageNumber, withParameters } from '../kit/addresses.js'
+import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
-import { Marked } from '../parts/marked.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
 import { addressOf } from '../parts/postquery.js'
@@ -22,6 +20,7 @@ import { Top } from '../parts/top.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
 import { EachChoice } from './eachdecision.js'
 import { ByBlocked, daysOf, Filters, HOME, isSnoozed, reasonOf, tabOf } from './inboxfilters.js'
+import { pathOf, placeOf, Repeats, Ways } from './inboxways.js'
 import { Snoozed } from './snoozing.js'
 
 const POSTS = '/dashboard/posts'
@@ -59,6 +58,7 @@ async function load(view: LiveView) {
   })
   if (found.items.length === 0 && found.total > 0)
     throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
+  await nameMerged(view)
   const counts = await view.call(service.count, { days })
   const isAbout = counts.reasons.blocked > 0 && tabOf(view) === undefined && board === undefined
   return {
@@ -67,6 +67,18 @@ async function load(view: LiveView) {
     blocked: isAbout ? (await view.call(service.list, { reasons: ['blocked'], limit: MOST_BLOCKED })).items : [],
     boards: await boardsWith(view, board),
     stages: view.may(movePosts) ? (await roadmapsWith(view)).rows : [],
+  }
+}
+
+/** The address has the number of the post that others were merged into; what is said of it has its title too. */
+async function nameMerged(view: LiveView) {
+  const said = view.said.find(({ flash }) => flash === 'mergedInto')
+  if (!said?.count) return
+  try {
+    const { post } = await view.call(posts.show, { id: `#${said.count}` })
+    said.name = isolated(`#${post.number} ${post.title}`)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
   }
 }
 
@@ -151,7 +163,7 @@ const titleOf = ({ t }: View, { kind, post: { title } }: service.Item): string =
 /** A post or comment that waits, and why. */
 function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
   const { t, href } = view
-  const { id, kind, post, author, board, text, reports } = item
+  const { id, author, board, text, reports } = item
   const name = `${anchorOf(id)}-title`
   const marks = [...item.reasons.filter((reason) => reason !== 'reported'), ...(item.is_internal ? ['internal'] : [])]
   const whole = text ?? ''
@@ -162,7 +174,7 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
         <Pick view={view} row={row} label={titleOf(view, item)} />
         <div>
           <h2 id={name}>
-            <a href={href(kind === 'post' ? links.post(post.slug) : links.comment(post.slug, id))} data-key="o">
+            <a href={href(pathOf(item, placeOf(view, id)))} data-key="o">
               <bdi>{titleOf(view, item)}</bdi>
             </a>
           </h2>
@@ -204,91 +216,6 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
         </div>
       </article>
     </li>
-  )
-}
-
-/** The earlier post that it most likely repeats, and where that is if others see it than those who see this one. */
-export function Repeats({ view: { t, href }, item: { repeats } }: Pick<WaitingProps, 'view' | 'item'>) {
-  if (!repeats) return null
-  const { board, is_private: isPrivate, is_mergeable: isMergeable } = repeats
-  return (
-    <p class="soft">
-      {t('inbox.repeats', { number: repeats.number })}:{' '}
-      <a href={href(links.post(repeats.slug))}>
-        <bdi>
-          <Marked text={repeats.title} words={repeats.words} />
-        </bdi>
-      </a>
-      {isMergeable || !board ? null : (
-        <>
-          {' '}
-          <a href={href(links.board(board.url))}>
-            <bdi>{board.name}</bdi>
-          </a>
-        </>
-      )}
-      {isMergeable || !isPrivate ? null : (
-        <>
-          {' '}
-          <span class="mark">{t('mark.private')}</span>
-        </>
-      )}
-    </p>
-  )
-}
-
-/**
- * One button merges into the earlier post; where others see that one, a link leads to the page that asks. What is held,
- * hidden or reported must be decided about first.
- */
-export function MergeButton({ view, item, to }: Pick<WaitingProps, 'view' | 'item'> & { to: string }) {
-  const { repeats, post, reports, is_spam: isSpam, is_held: isHeld } = item
-  if (!repeats || reports.length > 0 || isSpam || isHeld || !view.may(merge)) return null
-  const page = `${links.post(post.slug)}/merge`
-  if (!repeats.is_mergeable)
-    return (
-      <a class="button plain" href={view.href(withQuery(page, { to }))}>
-        {view.t('action.merge')}
-      </a>
-    )
-  return (
-    <button
-      type="submit"
-      class="button plain"
-      formaction={view.href(withQuery(page, { to, seen: item.updated_at }))}
-      name="into"
-      value={repeats.number}
-      data-key="i"
-    >
-      {view.t('inbox.mergeInto', { number: repeats.number })}
-    </button>
-  )
-}
-
-/** Leads to the field or the question, and back to the row that is next. */
-function Ways({ view, item, next }: Pick<WaitingProps, 'view' | 'item' | 'next'>) {
-  const { t, href } = view
-  const { id, kind, may, post } = item
-  const isPost = kind === 'post'
-  const here = withParameters(view.url, {})
-  const [stay, go] = [`${here}#${anchorOf(id)}`, next === undefined ? here : `${here}#${anchorOf(next)}`]
-  const way = (key: string, label: Key, to: string) => (
-    <a class="button plain" href={href(to)} data-key={key}>
-      {t(label)}
-    </a>
-  )
-  const at = (place: string, from: string) => withQuery(links.teamPost(post.slug), { from, at: place })
-  const remove = isPost
-    ? withQuery(`${links.teamPost(post.slug)}/delete`, { from: go, at: 'delete' })
-    : withQuery(`${links.comment(post.slug, id)}/delete`, { to: go })
-  return (
-    <>
-      <MergeButton view={view} item={item} to={go} />
-      {view.may(comments.create) ? way('r', 'comment.reply', at(isPost ? 'reply' : id, go)) : null}
-      {view.can('comment:create_internal') ? way('n', 'comment.writeNote', at('note', stay)) : null}
-      {isPost && view.may(movePosts) ? way('m', 'filter.roadmap', at('status', stay)) : null}
-      {may.includes('delete') ? way('#', 'action.delete', remove) : null}
-    </>
   )
 }
 

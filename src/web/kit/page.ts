@@ -231,6 +231,8 @@ export type AnyAction = Action
 export interface Said {
   flash: Flash
   count?: number | undefined
+  /** What it is about, where the page looks it up by the count. */
+  name?: string
 }
 
 /** The texts of `flash.…` in the catalogue. */

@@ -130,7 +130,7 @@ function Flash({ view }: { view: View }) {
   if (said.length === 0) return null
   return (
     <div class="flash" role="status" tabIndex={-1} autofocus={!form.error}>
-      {said.map(({ flash, count }) => t(`flash.${flash}`, { count: count ?? 0 })).join(' ')}
+      {said.map(({ flash, count = 0, name = `#${count}` }) => t(`flash.${flash}`, { count, name })).join(' ')}
       {undo === undefined || !view.viewer ? null : (
         <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
           <Hidden name="to" value={withParameters(view.url, {})} />

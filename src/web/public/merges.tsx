@@ -1,10 +1,13 @@
 import * as service from '../../service/merges.js'
 import * as posts from '../../service/posts.js'
 import { AppError, type ErrorCode } from '../../core/errors.js'
+import { invalidField } from '../../core/fields.js'
+import { searchWords } from '../../core/words.js'
+import * as lists from '../../service/postlists.js'
 import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
-import { action, page, Redirect, type View } from '../kit/page.js'
+import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Marked } from '../parts/marked.js'
 import { Refused } from '../parts/refused.js'
@@ -18,15 +21,20 @@ export const mergePost = page({
   async load(view) {
     const post = await postAt(view)
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
+    const words = view.form.error && wordsIn(view.form.values)
+    if (words) {
+      const found = await foundBy(view, words, post.slug)
+      return { post, found, reasons: found.map(() => ({ words: searchWords(words) })), words }
+    }
     const { posts: found, reasons } = await view.call(posts.similar, {
       title: post.title,
       except: post.postId,
-      limit: 10,
+      limit: MOST,
     })
-    return { post, found, reasons }
+    return { post, found, reasons, words }
   },
   title: ({ t }, { post: { title } }) => t('merge.of', { title }),
-  show(view, { post, found, reasons }) {
+  show(view, { post, found, reasons, words }) {
     const { t, form } = view
     return (
       <div class="narrow">
@@ -41,7 +49,7 @@ export const mergePost = page({
           <Refused view={view} of={service.merge} />
           {found.length > 0 ? (
             <fieldset>
-              <legend>{t('merge.like')}</legend>
+              <legend>{words ? t('merge.found', { words }) : t('merge.like')}</legend>
               {found.map(({ number, title, voters }, at) => (
                 <label class="check">
                   <input type="radio" name="chosen" value={number} checked={form.values.chosen === String(number)} />{' '}
@@ -67,6 +75,7 @@ export const mergePost = page({
             name="into"
             label={t(found.length > 0 ? 'merge.other' : 'merge.into')}
             hint={t('merge.hint')}
+            autofocus={!form.error}
           />
           <div class="buttons">
             <Submit>{t('merge.send')}</Submit>
@@ -79,6 +88,21 @@ export const mergePost = page({
     )
   },
 })
+
+/** Posts that are offered. */
+const MOST = 10
+
+/** What is no number and no address, but may be a slug. */
+const wordsIn = ({ into = '' }: Fields): string | undefined => {
+  const text = into.trim().slice(0, 200)
+  return text === '' || /^#?\d+$|\/posts\//.test(text) ? undefined : text
+}
+
+/** Other posts that have the words. */
+async function foundBy(view: LiveView, words: string, except: string) {
+  const { posts: rows } = await view.call(lists.list, { query: words, limit: MOST + 1, votes: false })
+  return rows.filter(({ slug }) => slug !== except).slice(0, MOST)
+}
 
 /** The number, slug or address of a post as somebody gives it. */
 const postIn = (given: string): string => {
@@ -94,9 +118,23 @@ const inputOf = (
   { into, chosen }: Record<string, string | undefined>,
 ) => ({
   ids: [slug],
-  into: postIn(into?.trim() || chosen || ''),
+  // The words that found what is chosen are still in the field
+  into: postIn((chosen && wordsIn({ into }) ? chosen : into?.trim()) || chosen || ''),
   ...(seen && { if_updated_at: [seen] }),
 })
+
+/** The post that a form names; undefined where it is only words. */
+async function targetOf(view: LiveView, form: Fields) {
+  try {
+    return (await view.call(posts.show, { id: inputOf(view, form).into })).post
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return undefined
+    throw error
+  }
+}
+
+const wrong = (code: string, message: string, value: string) =>
+  invalidField({ code, message, field: 'into', rule: message, value: value.slice(0, 100) })
 
 /** From the team's page of the post to that of the post that stays; from another page, such as the inbox, back there. */
 function afterMerge(view: View, into: string): string {
@@ -111,13 +149,25 @@ export const merge = action({
   /** Of one post, what refuses it refuses the whole. */
   async before(view, form) {
     if (!view.viewer) return undefined
+    const { into = '' } = form
+    if (into.trim() === '' && !form.chosen) throw wrong('MERGE_WITHOUT', view.t('merge.without'), into)
+    const words = form.chosen ? undefined : wordsIn(form)
+    if (words && (await targetOf(view, form)) === undefined) {
+      const { length } = await foundBy(view, words, view.params.slug ?? '')
+      throw wrong('MERGE_WORDS', view.t(length > 0 ? 'merge.words' : 'merge.none'), into)
+    }
     const { outcomes } = await view.dryRun(service.merge, inputOf(view, form))
     const error = outcomes[0]?.error
     if (error) throw new AppError(error.code as ErrorCode, error.message)
     return undefined
   },
   input: inputOf,
-  done: (view, { undo }, form) => ({ to: afterMerge(view, inputOf(view, form).into), flash: 'merged', undo: undo?.undo_id }), // prettier-ignore
+  async done(view, { undo }, form) {
+    const target = await targetOf(view, form)
+    const to = afterMerge(view, target?.slug ?? inputOf(view, form).into)
+    const isThere = target === undefined || to !== cameFrom(view)
+    return { to, flash: isThere ? 'merged' : { flash: 'mergedInto', count: target.number }, undo: undo?.undo_id }
+  },
 })
 
 export const unmerge = action({

@@ -1,0 +1,114 @@
+import type { Key } from '../../core/catalogue.js'
+import * as comments from '../../service/comments.js'
+import { merge } from '../../service/merges.js'
+import type * as service from '../../service/moderation.js'
+import { move as movePosts } from '../../service/postmoves.js'
+import { withParameters, withQuery } from '../kit/addresses.js'
+import { links } from '../kit/links.js'
+import type { View } from '../kit/page.js'
+import { Marked } from '../parts/marked.js'
+import { anchorOf } from './decisions.js'
+
+interface Props {
+  view: View
+  item: service.Item
+}
+
+/** The earlier post that it most likely repeats, and where that is if others see it than those who see this one. */
+export function Repeats({ view: { t, href }, item: { repeats } }: Props) {
+  if (!repeats) return null
+  const { board, is_private: isPrivate, is_mergeable: isMergeable } = repeats
+  return (
+    <p class="soft">
+      {t('inbox.repeats', { number: repeats.number })}:{' '}
+      <a href={href(links.post(repeats.slug))}>
+        <bdi>
+          <Marked text={repeats.title} words={repeats.words} />
+        </bdi>
+      </a>
+      {isMergeable || !board ? null : (
+        <>
+          {' '}
+          <a href={href(links.board(board.url))}>
+            <bdi>{board.name}</bdi>
+          </a>
+        </>
+      )}
+      {isMergeable || !isPrivate ? null : (
+        <>
+          {' '}
+          <span class="mark">{t('mark.private')}</span>
+        </>
+      )}
+    </p>
+  )
+}
+
+/** What must be decided about before it can be merged: what is held, hidden or reported. */
+const isFirstDecided = ({ reports, is_spam: isSpam, is_held: isHeld }: service.Item): boolean =>
+  reports.length > 0 || isSpam || (isHeld ?? false)
+
+/**
+ * One button merges into the earlier post; where others see that one, a link leads to the page that asks.
+ */
+export function MergeButton({ view, item, to }: Props & { to: string }) {
+  const { repeats, post } = item
+  if (!repeats || isFirstDecided(item) || !view.may(merge)) return null
+  const page = `${links.post(post.slug)}/merge`
+  if (!repeats.is_mergeable)
+    return (
+      <a class="button plain" href={view.href(withQuery(page, { to }))} data-key="i">
+        {view.t('action.merge')}
+      </a>
+    )
+  return (
+    <button
+      type="submit"
+      class="button plain"
+      formaction={view.href(withQuery(page, { to, seen: item.updated_at }))}
+      name="into"
+      value={repeats.number}
+      data-key="i"
+    >
+      {view.t('inbox.mergeInto', { number: repeats.number })}
+    </button>
+  )
+}
+
+/** This list at a row. */
+export const placeOf = (view: View, id: string | undefined): string =>
+  withParameters(view.url, {}) + (id === undefined ? '' : `#${anchorOf(id)}`)
+
+/** The page of the team about what waits, which leads back to the list. */
+export const pathOf = ({ id, kind, post }: service.Item, from: string): string =>
+  withQuery(links.teamPost(post.slug), { from }, kind === 'comment' ? `comment-${id}` : undefined)
+
+/** Leads to the field or the question, and back to the row that is next. */
+export function Ways({ view, item, next }: Props & { next: string | undefined }) {
+  const { t, href } = view
+  const { id, kind, may, post } = item
+  const isPost = kind === 'post'
+  const [stay, go] = [placeOf(view, id), placeOf(view, next)]
+  const way = (key: string, label: Key, to: string) => (
+    <a class="button plain" href={href(to)} data-key={key}>
+      {t(label)}
+    </a>
+  )
+  const at = (place: string, from: string) => withQuery(links.teamPost(post.slug), { from, at: place })
+  const remove = isPost
+    ? withQuery(`${links.teamPost(post.slug)}/delete`, { from: go, at: 'delete' })
+    : withQuery(`${links.comment(post.slug, id)}/delete`, { to: go })
+  return (
+    <>
+      {isPost && !item.repeats && !isFirstDecided(item) && view.may(merge) ? (
+        way('i', 'action.merge', withQuery(`${links.post(post.slug)}/merge`, { to: go }))
+      ) : (
+        <MergeButton view={view} item={item} to={go} />
+      )}
+      {view.may(comments.create) ? way('r', 'comment.reply', at(isPost ? 'reply' : id, go)) : null}
+      {view.can('comment:create_internal') ? way('n', 'comment.writeNote', at('note', stay)) : null}
+      {isPost && view.may(movePosts) ? way('m', 'filter.roadmap', at('status', stay)) : null}
+      {may.includes('delete') ? way('#', 'action.delete', remove) : null}
+    </>
+  )
+}
