@@ -117,6 +117,34 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
     expect([empty.status, empty.text.includes('href="#field-body-note"')]).toEqual([422, true])
   })
 
+  it('offers only what changes something, and unblocks the author for those who may block', async () => {
+    const { site, author, wish, get, send, at } = await open(engine)
+    const post = await wish('Cheap watches')
+    const guard = await site.member([
+      'dashboard:read',
+      'post:destroy',
+      'comment:update:any',
+      'board:read',
+      'user:block',
+    ])
+    const verbs = async (token = guard.token) => Array.from((await get(at(post), token)).text.matchAll(/name="one" value="(\w+) /g), ([, verb]) => verb) // prettier-ignore
+    expect(await verbs()).toEqual(['keep', 'spam', 'block', 'snooze'])
+    await send(at(post), { one: `spam ${post.postId} ${post.updatedAt}` }, guard.token)
+    expect(await verbs(), 'it is hidden').toEqual(['keep', 'block', 'snooze'])
+    await site.call(users.block, { user: author.userId })
+    expect(await verbs(), 'its author is blocked').toEqual(['keep', 'snooze'])
+    const { user } = await site.call(users.show, { user: author.userId })
+    const unblock = `/dashboard/users/${user.username}/unblock`
+    expect((await get(at(post), guard.token)).text).toContain(`action="${unblock}"`)
+    expect((await get(at(post))).text, 'they may not block').not.toContain(`action="${unblock}"`)
+    const done = await send(unblock, { to: at(post) }, guard.token)
+    expect(done.headers.location).toBe(`${at(post)}?done=unblocked`)
+    expect((await get(at(post), guard.token)).text).not.toContain(`action="${unblock}"`)
+    const profile = async (token: string) => (await get(`/users/${user.username}`, token)).text.includes(`href="/dashboard/users/${user.username}"`) // prettier-ignore
+    const reader = await site.member(['dashboard:read', 'user:read'])
+    expect([await profile(guard.token), await profile(reader.token)], 'a link only where it leads somewhere').toEqual([false, true]) // prettier-ignore
+  })
+
   it('shows a report at the next request to moderators alone, and the reporter sees that it is reviewed', async () => {
     const { site, author, wish, get, send, at } = await open(engine)
     const post = await wish('Cheap watches')

@@ -144,18 +144,13 @@ export const inbox = page({
 
 export const decide = decides(async () => inbox, 'inbox')
 
-export const rowOf = ({ id, updated_at, may, snoozed }: service.Item): Decidable => ({
-  id,
-  updated_at,
-  verbs: may.includes('spam')
-    ? [
-        'keep',
-        'spam',
-        ...(['block', 'delete'] as const).filter((verb) => may.includes(verb)),
-        snoozed ? 'wake' : 'snooze',
-      ]
-    : [],
-})
+/** Only what changes something: what is hidden already is decided as spam where somebody reported it. */
+export const rowOf = (item: service.Item): Decidable => {
+  const { id, updated_at, may, snoozed, is_spam: isSpam, reports, author_is_blocked: isBlocked } = item
+  const isDone = { spam: isSpam && reports.length === 0, block: isBlocked, delete: false }
+  const verbs = (['spam', 'block', 'delete'] as const).filter((verb) => may.includes(verb) && !isDone[verb])
+  return { id, updated_at, verbs: may.includes('spam') ? ['keep', ...verbs, snoozed ? 'wake' : 'snooze'] : [] }
+}
 
 const titleOf = ({ t }: View, { kind, post: { title } }: service.Item): string =>
   kind === 'post' ? title : t('inbox.commentOn', { title })

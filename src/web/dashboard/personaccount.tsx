@@ -1,6 +1,7 @@
 import { invalidField } from '../../core/fields.js'
 import { merge as mergeInto } from '../../service/usermerges.js'
 import * as service from '../../service/users.js'
+import { within } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
@@ -165,7 +166,7 @@ export const unblock = action({
   operation: service.unblock,
   page: async () => person,
   input: named,
-  done: (view) => ({ to: back(view), flash: 'unblocked' }),
+  done: (view, _answer, form) => ({ to: within(form.to) ?? back(view), flash: 'unblocked' }),
 })
 
 export const signOut = action({

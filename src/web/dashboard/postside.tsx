@@ -3,7 +3,7 @@ import { SECTIONS } from '../kit/sections.js'
 import type { Told } from '../../service/told.js'
 import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
-import { withQuery } from '../kit/addresses.js'
+import { withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { WillTell } from '../parts/audience.js'
@@ -156,6 +156,12 @@ function Author({ view, post: { author }, person, item }: Props) {
           {item?.author_is_blocked ? <span class="mark spam">{t('user.state.blocked')}</span> : null}
         </p>
       )}
+      {item?.author_is_blocked && item.may.includes('block') ? (
+        <Form view={view} to={`${links.person(author.username)}/unblock`}>
+          <Hidden name="to" value={withParameters(view.url, {})} />
+          <Submit kind="plain">{t('user.unblock')}</Submit>
+        </Form>
+      ) : null}
     </section>
   )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { excerptCached } from '../../core/markdown/excerpt.js'
 import * as posts from '../../service/posts.js'
 import * as service from '../../service/userprofile.js'
+import { show } from '../../service/users.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { page, Redirect, type View } from '../kit/page.js'
@@ -183,7 +184,9 @@ function Frame({
               <span class="soft">{t('profile.since', { date: view.words.date(profile.createdAt) })}</span>
             )}
             {isMine ? <a href={href('/settings#profile')}>{t('profile.choose')}</a> : null}
-            {view.can('dashboard:read') ? <a href={href(links.person(user.username))}>{t('nav.dashboard')}</a> : null}
+            {view.can('dashboard:read') && view.may(show) ? (
+              <a href={href(links.person(user.username))}>{t('nav.dashboard')}</a>
+            ) : null}
           </p>
         </div>
       </div>
