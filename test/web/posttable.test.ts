@@ -4,8 +4,12 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
+import { move } from '../../src/service/postmoves.js'
+import { tag as tagPosts } from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
 import * as users from '../../src/service/users.js'
+import { serveSite, visit, WIDE } from '../support/browser.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -218,4 +222,41 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     const forged = await send(site, `${HOME}/move`, reader, [['ids', '#3'], ['roadmapId', 'done']]) // prettier-ignore
     expect(forged.status).toBe(403)
   })
+})
+
+it('keys are for the current row where none is chosen, and words stay whole', async () => {
+  const site = await serveSite('sqlite')
+  const token = await site.owner()
+  await site.call(boards.create, { name: 'Ideas' })
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const { tag } = await site.call(tags.create, { name: 'Schlagwörter' })
+  for (const title of ['A first wish', 'Another']) {
+    const { post } = await site.call(posts.create, { title, boardId: 'ideas' })
+    await site.call(move, { ids: [post.postId], roadmapId: 'planned' })
+    await site.call(tagPosts, { ids: [post.postId], add: [tag.url] })
+  }
+  const { page } = await visit({ viewport: WIDE })
+  await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
+  await page.goto(site.url + HOME)
+  const chips = await page
+    .locator('.rows .chip')
+    .evaluateAll((all) => all.map((chip) => chip.getBoundingClientRect().height < 40))
+  expect(chips).toEqual(chips.map(() => true))
+  expect(chips.length).toBeGreaterThan(3)
+  const state = () => page.evaluate(() => [document.activeElement?.getAttribute('name') ?? document.activeElement?.tagName, document.querySelectorAll('.pick [name=ids]:checked').length]) // prettier-ignore
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await page.keyboard.press('b')
+  expect(await state()).toEqual(['boardId', 1])
+  await page.keyboard.press('Escape')
+  expect(await state(), 'back at the row, as it was').toEqual(['TR', 0])
+  await page.keyboard.press('b')
+  await page.selectOption('[name=boardId]', 'none')
+  await page.click('.verbs .primary')
+  await expect.poll(() => page.innerText('.flash')).toContain('1 post is changed.')
+  expect((await site.call(posts.show, { id: '1' })).post.board, 'the second row').toBeUndefined()
+  await page.click('.views summary')
+  await page.keyboard.press('Escape')
+  expect(await page.locator('.picks[open]').count()).toBe(0)
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('SUMMARY')
 })

@@ -1,4 +1,4 @@
-// Shortens the way of the team where scripts run. Without this file every page works the same.
+// Without this file every page works the same.
 
 // The rows of a table that are chosen: how many, all at once, and a range with Shift.
 for (const form of document.querySelectorAll('form.bulk')) {
@@ -67,6 +67,20 @@ const isTyping = (target) =>
   target instanceof HTMLElement &&
   (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox], [type=radio])'))
 
+/** @type {HTMLInputElement | null | undefined} The box that a key ticked. */
+let taken
+
+// Escape leads back to the row, and closes a menu.
+document.addEventListener('keydown', ({ key, target }) => {
+  if (key !== 'Escape' || !(target instanceof Element)) return
+  const open = document.querySelector('.picks[open]')
+  open?.removeAttribute('open')
+  open?.querySelector('summary')?.focus()
+  if (!target.matches('.verbs select')) return
+  if (taken?.checked) taken.click()
+  goTo(current, { focus: true })
+})
+
 // Ctrl and Enter send what is typed.
 document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, isComposing }) => {
   if (key === 'Enter' && (ctrlKey || metaKey) && !isComposing && target instanceof HTMLTextAreaElement)
@@ -100,6 +114,10 @@ document.addEventListener('keydown', (event) => {
       keyRows[current]?.querySelector(`[data-key${is}`) ??
       document.querySelector(`:not([data-row] *)[data-key${is}`)
     if (!(pressed instanceof HTMLElement)) return
+    if (pressed.matches('.verbs select')) {
+      taken = document.querySelector('.pick :checked') ? null : keyRows[current]?.querySelector('.pick input')
+      taken?.click()
+    }
     if (pressed.matches('textarea, select')) pressed.focus()
     else pressed.click()
     if (pressed.matches('.pick input')) goTo(current, { focus: true }) // or the next j would stay here
