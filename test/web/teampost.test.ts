@@ -127,10 +127,18 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
       'board:read',
       'user:block',
     ])
-    const verbs = async (token = guard.token) => Array.from((await get(at(post), token)).text.matchAll(/name="one" value="(\w+) /g), ([, verb]) => verb) // prettier-ignore
+    const verbs = async (token = guard.token, of = post) => Array.from((await get(at(of), token)).text.matchAll(/name="one" value="(\w+) /g), ([, verb]) => verb) // prettier-ignore
     expect(await verbs()).toEqual(['keep', 'spam', 'block', 'snooze'])
     await send(at(post), { one: `spam ${post.postId} ${post.updatedAt}` }, guard.token)
     expect(await verbs(), 'it is hidden').toEqual(['keep', 'block', 'snooze'])
+    const waits = await wish('More watches')
+    await site.db.updateTable('posts').set({ is_spam: 1 }).where('postId', '=', waits.postId).execute()
+    expect(await verbs(guard.token, waits), 'hidden, but nobody has decided').toEqual([
+      'keep',
+      'spam',
+      'block',
+      'snooze',
+    ])
     await site.call(users.block, { user: author.userId })
     expect(await verbs(), 'its author is blocked').toEqual(['keep', 'snooze'])
     const { user } = await site.call(users.show, { user: author.userId })

@@ -144,10 +144,10 @@ export const inbox = page({
 
 export const decide = decides(async () => inbox, 'inbox')
 
-/** Only what changes something: what is hidden already is decided as spam where somebody reported it. */
+/** Only what changes something: what is hidden already is decided as spam while it waits. */
 export const rowOf = (item: service.Item): Decidable => {
-  const { id, updated_at, may, snoozed, is_spam: isSpam, reports, author_is_blocked: isBlocked } = item
-  const isDone = { spam: isSpam && reports.length === 0, block: isBlocked, delete: false }
+  const { id, updated_at, may, snoozed, is_spam: isSpam, reasons, author_is_blocked: isBlocked } = item
+  const isDone = { spam: isSpam && reasons.length === 0, block: isBlocked, delete: false }
   const verbs = (['spam', 'block', 'delete'] as const).filter((verb) => may.includes(verb) && !isDone[verb])
   return { id, updated_at, verbs: may.includes('spam') ? ['keep', ...verbs, snoozed ? 'wake' : 'snooze'] : [] }
 }
