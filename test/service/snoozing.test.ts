@@ -96,7 +96,7 @@ describe.each(engines)('what the team puts off on %s', (engine) => {
   })
 
   it('comes back from an undo without who is deleted, and without what was reported since', async () => {
-    const { site, colleague, post, comment, later, asked, decide, queue } = await world(engine)
+    const { site, colleague, post, comment, later, asked, decide } = await world(engine)
     const many = async (body: object) => (await asked('POST /moderation', body)).body
     const undo = async ({ undo: { undo_id: id } }: { undo: { undo_id: string } }) => (await asked(`POST /undo/${id}`)).body // prettier-ignore
     await asked(`POST /moderation/${comment.id}`, { decision: 'snooze', until: '1w' }, colleague)
