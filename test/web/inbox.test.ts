@@ -177,9 +177,7 @@ describe.each(engines)('the inbox on %s', (engine) => {
           ? [spam.postId, late.postId]
           : rows.map((row) => row.split(' ')[0]).filter((id) => !same.includes(id ?? ''))
       expect([verb, refused]).toEqual([verb, all])
-      expect(plain((await get(String(headers.location))).text)).toContain(
-        'It was decided or snoozed meanwhile',
-      )
+      expect(plain((await get(String(headers.location))).text)).toContain('It was decided or snoozed meanwhile')
     }
     const stays = (await site.call(moderation.list, { snoozed: true })).items
     expect(stays.map(({ id }) => id)).toEqual([late.postId])

@@ -8,7 +8,7 @@ for (const form of document.querySelectorAll('form.bulk')) {
   const all = Object.assign(document.createElement('input'), { type: 'checkbox' })
   const head = form.querySelector('thead .pick')
   const label = head?.textContent ?? ''
-  all.setAttribute('aria-label', label.trim())
+  all.ariaLabel = label.trim()
   if (boxes.length > 0) head?.replaceChildren(all)
   const show = () => {
     const count = boxes.filter((box) => box.checked).length
@@ -32,10 +32,6 @@ for (const form of document.querySelectorAll('form.bulk')) {
   form.addEventListener('change', show)
   show()
 }
-
-// No age follows until.
-for (const time of document.querySelectorAll('.until time'))
-  if (time instanceof HTMLElement) time.textContent = time.title
 
 // Keys of the team: one letter, never in a field, and none after they were switched off. Each presses what the page has.
 const KEYS_OFF = 'feedbackctl-keys-off'
@@ -64,27 +60,24 @@ for (const [index, row] of keyRows.entries()) row.addEventListener('focusin', ()
 
 /** @param {EventTarget | null} target */
 const isTyping = (target) =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || target.matches('textarea, select, input:not([type=checkbox], [type=radio])'))
+  target instanceof Element && target.matches('textarea, select, input:not([type=checkbox], [type=radio])')
 
 /** @type {HTMLInputElement | null | undefined} The box that a key ticked. */
 let taken
 
-// Escape leads back to the row, and closes a menu.
-document.addEventListener('keydown', ({ key, target }) => {
-  if (key !== 'Escape' || !(target instanceof Element)) return
-  const open = document.querySelector('.picks[open]')
-  open?.removeAttribute('open')
-  open?.querySelector('summary')?.focus()
-  if (!target.matches('.verbs select')) return
-  if (taken?.checked) taken.click()
-  goTo(current, { focus: true })
-})
-
-// Ctrl and Enter send what is typed.
+// Ctrl and Enter send what is typed. Escape leads back to the row, and closes a menu.
 document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, isComposing }) => {
   if (key === 'Enter' && (ctrlKey || metaKey) && !isComposing && target instanceof HTMLTextAreaElement)
     target.form?.requestSubmit()
+  if (key !== 'Escape' || !(target instanceof Element)) return
+  const open = document.querySelector('.picks[open] > summary')
+  if (open instanceof HTMLElement) {
+    open.click()
+    open.focus()
+  }
+  if (!target.matches('.verbs select')) return
+  if (taken?.checked) taken.click()
+  goTo(current, { focus: true })
 })
 
 document.addEventListener('keydown', (event) => {
@@ -129,8 +122,8 @@ document.addEventListener('keydown', (event) => {
 if (help instanceof HTMLDialogElement) {
   const opener = document.querySelector('button.shortcuts')
   const say = () => {
-    for (const [index, text] of opener?.querySelectorAll('span').entries() ?? [])
-      text.hidden = (index === 1) !== areOff()
+    opener?.firstElementChild?.toggleAttribute('hidden', areOff())
+    opener?.lastElementChild?.toggleAttribute('hidden', !areOff())
   }
   if (opener instanceof HTMLButtonElement) {
     opener.hidden = false

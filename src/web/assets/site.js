@@ -22,8 +22,9 @@ function showAges(root) {
     const seconds = (Date.parse(time.dateTime) - performance.timeOrigin - performance.now()) / 1000
     const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
     if (Number.isNaN(seconds)) continue
-    time.textContent = ages.format(Math.trunc(seconds / size), unit)
     time.title = times.format(Date.parse(time.dateTime))
+    // No age follows until
+    time.textContent = time.closest('.until') ? time.title : ages.format(Math.trunc(seconds / size), unit)
   }
 }
 showAges(document)

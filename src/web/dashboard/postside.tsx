@@ -228,11 +228,10 @@ const SHOWN = 8
 /** Who was told of what became of the post, the newest first. */
 function WasTold({ view, post, told }: Props) {
   const { t } = view
-  if (!told) return null
+  if (!told || told.length === 0) return null
   return (
     <section>
       <h2>{t('told.title')}</h2>
-      {told.length === 0 ? <p class="soft">{t('told.nobody')}</p> : null}
       <ul class="events">
         {told.slice(0, SHOWN).map((row) => (
           <li>

@@ -47,8 +47,10 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         <meta name="color-scheme" content="light dark" />
         {isUnlisted ? <meta name="robots" content="noindex" /> : null}
         <link rel="icon" href={settings.logo ?? href(icon.path)} />
-        <link rel="apple-touch-icon" href={siteIcon(view).src} />
-        {isAlone || copiedAt !== undefined ? null : <link rel="manifest" href={href('/manifest.webmanifest')} />}
+        {section ? null : <link rel="apple-touch-icon" href={siteIcon(view).src} />}
+        {isAlone || section || copiedAt !== undefined ? null : (
+          <link rel="manifest" href={href('/manifest.webmanifest')} />
+        )}
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
         {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}

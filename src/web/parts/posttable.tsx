@@ -45,7 +45,7 @@ export function PostTable({ view, posts, query, canChoose, hasTags }: PostTableP
                 <bdi>
                   <Marked text={post.title} words={marked} />
                 </bdi>
-              </a>
+              </a>{' '}
               {post.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
               {post.is_held ? <span class="mark">{t('mark.held')}</span> : null}
             </>
