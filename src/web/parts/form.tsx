@@ -185,6 +185,7 @@ export function Check({
   label,
   checked = false,
   isSent = false,
+  required = false,
 }: {
   view: View
   name: string
@@ -192,11 +193,13 @@ export function Check({
   checked?: boolean
   /** Whether the page shows what was sent: a box that was cleared is not among the values. */
   isSent?: boolean
+  /** Whether the form is not sent without it. */
+  required?: boolean
 }) {
   const isTicked = view.form.values[name] === 'true'
   return (
     <label class="check">
-      <input type="checkbox" name={name} value="true" checked={isTicked || (checked && !isSent)} />
+      <input type="checkbox" name={name} value="true" checked={isTicked || (checked && !isSent)} required={required} />
       <span>
         {label}
         <NowTicked view={view} isTicked={isTicked} isStored={checked} />

@@ -153,7 +153,7 @@ export const accountPage = page({
         {lacksMail ? (
           <div class="note">
             <p>{view.t('setup.noMailExplained')}</p>
-            <Check view={view} name="noMail" label={view.t('setup.noMail')} />
+            <Check view={view} name="noMail" label={view.t('setup.noMail')} required />
           </div>
         ) : null}
         <Submit>{view.t('setup.createAccount')}</Submit>
