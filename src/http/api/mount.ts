@@ -39,6 +39,13 @@ export function mount(server: FastifyInstance, op: AnyOperation, { site, respons
       if (op.ownPages) origins.assertOwnPage(request.headers)
       done()
     },
+    ...(op.mails === 'unless-declined' && {
+      // That mail is missing comes before every other error (contract, section 4), but only the body can decline it
+      errorHandler(error, { body }) {
+        if ((body as { noMail?: unknown } | null | undefined)?.noMail !== true) assertMail({ mails: true }, site)
+        throw error
+      },
+    }),
     handler: async (request, reply) => {
       const client = clientOf(request)
       const actorNow = () => actorOf(request.headers.authorization, site)
