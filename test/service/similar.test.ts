@@ -183,7 +183,7 @@ describe.each(engines)('similar posts on %s', (engine) => {
     const cookie = `feedbackctl=${staff.token}`
     const { text } = await site.http('GET //dashboard', { headers: { accept: 'text/html', cookie } })
     const [, path = ''] = /formaction="([^"]+merge[^"]*)" name="into" value="4"/.exec(text) ?? []
-    expect(text.match(/data-key="i"/g)).toHaveLength(1)
+    expect([text.match(/<button[^>]*data-key="i"/g), text.match(/<a[^>]*\/merge[^>]*data-key="i"/g)].map((found) => found?.length)).toEqual([1, 1]) // prettier-ignore
     const done = await site.http(`POST /${path.replaceAll('&amp;', '&')}`, { headers: { ...FORM, cookie }, body: 'into=4' }) // prettier-ignore
     expect([done.status, done.headers.location]).toEqual([303, expect.stringMatching(/^\/dashboard\?done=merged/)])
     expect((await waiting(staff.token)).has(repeat.postId)).toBe(false)
@@ -214,10 +214,10 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect(text).toMatch(/May repeat #6[^]*<bdi>Secret<\/bdi><\/a> <span class="mark">Private<\/span>/)
     expect(text).toContain(`href="/posts/${wide.slug}/merge?to=`)
     expect(text).not.toContain(`/posts/${reported.slug}/merge`)
-    expect(text).not.toContain('data-key="i"')
+    expect(text).not.toMatch(/<button[^>]*data-key="i"/)
     await site.call(posts.update, { id: String(wide.number), boardId: 'secret', partial: true })
     expect((await waiting(staff)).get(wide.postId)).toMatchObject({ number: 6, is_mergeable: true })
-    expect(await shown(staff)).toContain('data-key="i"')
+    expect(await shown(staff)).toMatch(/<button[^>]*data-key="i"/)
     expect((await waiting(reader)).get(wide.postId)).toMatchObject({ number: 6, is_mergeable: false })
     expect(await shown(reader)).not.toContain('/merge')
   })
