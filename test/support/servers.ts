@@ -25,6 +25,8 @@ interface Shared {
   tenant: Tenant | undefined
 }
 
+const SILENT = { info: () => undefined, error: () => undefined }
+
 /** Servers that no site uses, by what they were built with. */
 const idle = new Map<string, Shared[]>()
 
@@ -40,7 +42,8 @@ export async function shareServer(tenant: Tenant): Promise<FastifyInstance> {
   const shared = free.pop() ?? (await build(tenant))
   shared.tenant = tenant
   shared.responses.clear()
-  shared.server.repeats = new Repeats(() => shared.server.log)
+  // It speaks of errors some time after them
+  shared.server.repeats = new Repeats(() => (shared.tenant === tenant ? shared.server.log : SILENT))
   cleanup(() => {
     shared.tenant = undefined
     free.push(shared)
@@ -61,7 +64,7 @@ async function build(first: Tenant): Promise<Shared> {
   const server: FastifyInstance = await buildServer(
     operations,
     site,
-    { level: 'info', stream: { write: (line) => void tenant().logs.push(line) } },
+    { level: 'info', stream: { write: (line) => void (shared ? shared.tenant : first)?.logs.push(line) } },
     {
       ...(first.requests && { requests: standIn(() => tenant().requests!) }),
       gates: [pageGate(first.site)],
