@@ -64,8 +64,8 @@ const DECISIONS = [
   { decision: 'keep', summary: 'Keep a post or comment, and close its reports', done: 'Kept' },
   { decision: 'spam', summary: 'Hide a post or comment as spam', done: 'Marked' },
   { decision: 'reopen', summary: 'Show a post or comment again, and put it back in the queue', done: 'Reopened' },
-  { decision: 'snooze', summary: 'Put a post or comment off, for the whole team', done: 'Snoozed' },
-  { decision: 'wake', summary: 'Let a post or comment that was put off wait again', done: 'Woke' },
+  { decision: 'snooze', summary: 'Snooze a post or comment, for the whole team', done: 'Snoozed' },
+  { decision: 'wake', summary: 'Wake a snoozed post or comment: it waits again', done: 'Woke' },
 ] as const
 
 const DONE = { keep: 'Kept', spam: 'Hid', delete: 'Deleted', snooze: 'Snoozed', wake: 'Woke' } as const
@@ -165,7 +165,7 @@ export function register(group: Command, cli: Cli): void {
       ...bulkView,
       usage: 'decide <decision> <ids:item...>',
       summary:
-        'Keep, hide as spam, put off or delete up to 100 posts and comments in one change; all but a deletion can be undone for ten minutes',
+        'Keep, hide as spam, snooze or delete up to 100 posts and comments in one change; all but a deletion can be undone for ten minutes',
       examples: [
         'moderate decide spam 12 15',
         'moderate list --reasons spam -q --limit 100 | feedbackctl moderate decide spam -',

@@ -64,7 +64,7 @@ export function assertBlocks(block: boolean, decision: string | undefined): void
 
 export const decide = operation({
   id: 'moderation.decide',
-  summary: 'Decide about a post or comment: keep it, hide it as spam, put it off, or put it back in the queue',
+  summary: 'Decide about a post or comment: keep it, hide it as spam, snooze it, or put it back in the queue',
   http: 'POST /moderation/:id 200',
   access: MODERATORS,
   writes: 'content',
@@ -96,7 +96,7 @@ export const decide = operation({
       is_spam: Type.Boolean(),
       title: Type.String(),
       number: Type.Integer({ description: 'Of the post' }),
-      snoozed_until: Type.Optional(Type.String({ format: 'date-time', description: 'Present if it was put off' })),
+      snoozed_until: Type.Optional(Type.String({ format: 'date-time', description: 'Present if it was snoozed' })),
       author: Type.Optional(
         Type.Unsafe<'blocked'>({ type: 'string', enum: ['blocked'], description: 'Present if it blocked the author' }),
       ),

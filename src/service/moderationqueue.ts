@@ -101,10 +101,10 @@ export const Item = Type.Object({
       {
         until: Type.String({ format: 'date-time' }),
         person: Type.Union([Type.Object({ name: Type.String(), username: Type.String() }), Type.Null()], {
-          description: 'Who put it off; null where that was no person, or the account is deleted',
+          description: 'Who snoozed it; null where that was no person, or the account is deleted',
         }),
       },
-      { description: 'Present while it is put off' },
+      { description: 'Present while it is snoozed' },
     ),
   ),
   may: itemPolicy.field,
@@ -148,7 +148,7 @@ export const count = operation({
       description: `How many were kept or marked as spam in the last ${WEEK} days, and since then not deleted; more than ${MOST_DECIDED} count as ${MOST_DECIDED}`,
     }),
     snoozed: Type.Optional(
-      Type.Integer({ description: `How many are put off; more than ${COUNTED} count as ${COUNTED}. Absent for none` }),
+      Type.Integer({ description: `How many are snoozed; more than ${COUNTED} count as ${COUNTED}. Absent for none` }),
     ),
   }),
   async run({ db, actor, hour }, given) {
@@ -196,7 +196,7 @@ export const list = operation({
       }),
     ),
     snoozed: Type.Optional(
-      Type.Boolean({ description: 'Those that are put off, whatever the reason, in place of those that wait' }),
+      Type.Boolean({ description: 'Those that are snoozed, whatever the reason, in place of those that wait' }),
     ),
     query: textField('posts and comments', { within: 'title or text', most: MOST_TEXTS }),
     days,

@@ -10,11 +10,11 @@ import { isSettled, stillSnoozed } from './snoozing.js'
 /** Keeps a decision from replacing that of somebody else, who saw the same list. */
 export const ifWaiting = Type.Optional(
   Type.Boolean({
-    description: 'Refuse what is decided or put off by now, with ALREADY_DECIDED; the same decision again is no error',
+    description: 'Refuse what is decided or snoozed by now, with ALREADY_DECIDED; the same decision again is no error',
   }),
 )
 
-/** Throws if somebody has decided about it in another way, or has put it off. */
+/** Throws if somebody has decided about it in another way, or has snoozed it. */
 export async function assertWaiting(
   tx: Change,
   find: () => Promise<{ key: Item; hidden: Hidden }>,
@@ -29,6 +29,6 @@ export async function assertWaiting(
   if (!isSnoozed && !(await isSettled(tx, { key }, review))) return
   const wanted = decision === 'keep' ? SHOWN : decision === 'spam' ? SPAM : undefined
   if (!isSnoozed && !block && hidden === wanted) return
-  const message = 'It was decided or put off meanwhile. Look at what it became, and decide again.'
+  const message = 'It was decided or snoozed meanwhile. Look at what it became, and decide again.'
   throw new AppError('ALREADY_DECIDED', message)
 }
