@@ -103,7 +103,7 @@ export const isReportedSince = async (db: Db, item: Item, time: string): Promise
     .limit(1)
     .executeTakeFirst()) !== undefined
 
-/** The decision about a post or comment, and whether it is put off. */
+/** The decision about a post or comment, and whether it is snoozed. */
 export const findReview = (db: Db, item: Item) =>
   db
     .selectFrom('reviews')
@@ -111,7 +111,7 @@ export const findReview = (db: Db, item: Item) =>
     .where(column(item), '=', id(item))
     .executeTakeFirst()
 
-/** Puts back the decision that there was before; undefined: there was none. Who put it off may be deleted since. */
+/** Restores the decision from before, or removes the present one where there was none. Who snoozed it may be deleted since. */
 export async function restoreReview(
   db: Db,
   item: Item,
@@ -181,7 +181,7 @@ export const setReportsOpen = (db: Db, item: Item, open: boolean) =>
 
 const AWAKE = { snoozedUntil: null, snoozedBy: null }
 
-/** Puts a post or comment off. What was never decided about waits again then, however old it is. */
+/** Snoozes a post or comment. What was never decided about waits again then, however old it is. */
 export const snooze = (
   db: Db,
   item: Item,
@@ -197,7 +197,7 @@ export const snooze = (
         .execute(),
   )
 
-/** Lets what is put off beyond this hour wait at once. */
+/** Wakes what is snoozed beyond this hour. */
 export const wake = (db: Db, item: Item, hour: string) =>
   db
     .updateTable('reviews')
@@ -206,7 +206,7 @@ export const wake = (db: Db, item: Item, hour: string) =>
     .where('snoozedUntil', '>', hour)
     .execute()
 
-/** Until when these posts or comments are put off beyond this hour, and who did it. */
+/** Until when these posts or comments are snoozed beyond this hour, and who did it. */
 export const snoozesOf = (db: Db, kind: Candidate['kind'], ids: readonly string[], hour: string) =>
   db
     .selectFrom('reviews')

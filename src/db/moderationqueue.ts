@@ -34,13 +34,13 @@ export interface QueueFilter extends QueueRights, Sorting {
   id?: string
   /** Posts and comments from this time on are new. ISO 8601. */
   since: string
-  /** The present hour: what is put off beyond it does not wait. */
+  /** The present hour. What is snoozed beyond it does not wait. */
   hour: string
 }
 
 type Times = Pick<QueueFilter, 'since' | 'hour'>
 
-/** Candidates per reason and kind: the first in list order; of reports and of what was put off, the oldest. */
+/** Candidates per reason and kind: the first in list order; of reports and of what was snoozed, the oldest. */
 export const MOST = 1000
 /** Counting stops at this number. */
 export const COUNTED = 100
@@ -72,7 +72,7 @@ export async function countCandidates(
   return { counts, total: Math.min(total, COUNTED) }
 }
 
-/** The kinds of what is put off that a person may decide about, each with its rows. */
+/** Snoozed posts and comments that a person may decide about, a query for each kind. */
 const snoozedOf = ({ hour, hidden, internal, ...kinds }: QueueRights & { hour: string }) => {
   const shown = hidden ? sql`and posts.display + 0 < 2` : sql`and posts.display + 0 = 1`
   const isSnoozed = sql`reviews."snoozedUntil" > ${hour} ${shown}`
@@ -81,7 +81,7 @@ const snoozedOf = ({ hour, hidden, internal, ...kinds }: QueueRights & { hour: s
   return [...(kinds.posts ? [post] : []), ...(kinds.comments ? [comment] : [])]
 }
 
-/** What is put off: of each kind, those that come back first. */
+/** Snoozed posts and comments: of each kind, those that come back first. */
 export async function listSnoozed(
   db: Db,
   filter: QueueRights & { hour: string },
@@ -98,7 +98,7 @@ export async function listSnoozed(
   return found.flatMap(({ rows }) => rows)
 }
 
-/** Counts what is put off, up to `COUNTED`. */
+/** Counts what is snoozed, up to `COUNTED`. */
 export async function countSnoozed(db: Db, { hour, ...rights }: QueueRights & { hour: string }): Promise<number> {
   const parts = (given: { hour: string }) =>
     snoozedOf({ ...rights, ...given }).map(({ rows }) => sql`select 1 as one from ${rows}`)
@@ -147,7 +147,7 @@ function countOf(filter: QueueRights & Times): RawBuilder<{ reasons: number; cou
 /** Keeps PostgreSQL from a join that reads all rows. It assumes that most rows are reviewed. */
 const EACH = sql`limit 1 offset 0`
 
-/** The `decidedAt` of what nobody has decided about, but somebody edited or put off: before all times. */
+/** The `decidedAt` of what nobody has decided about, but somebody edited or snoozed: before all times. */
 export const NEVER = new Date(0).toISOString()
 
 const OF = {
@@ -155,11 +155,11 @@ const OF = {
   comment: sql`reviews."commentId" = comments.id`,
 }
 
-/** Whether it is put off. */
+/** Whether it is snoozed. */
 const snoozed = (kind: Candidate['kind'], hour: string) =>
   sql`exists (select 1 from reviews where ${OF[kind]} and reviews."snoozedUntil" > ${hour} ${EACH})`
 
-/** Whether somebody has decided about it, or edited it since, or put it off. */
+/** Whether somebody has decided about it, edited it since, or snoozed it. */
 const reviewed = (kind: Candidate['kind'], hour: string) =>
   sql`exists (select 1 from reviews where ${OF[kind]} and (reviews."decidedAt" > ${sql.lit(NEVER)} or reviews."isOpen" = 1 or reviews."snoozedUntil" > ${hour}) ${EACH})`
 

@@ -307,7 +307,7 @@ export interface Tables {
     createdAt: string
   }
   /**
-   * A post or a comment that the team has decided about or put off, or that was edited when it was no longer new; the other
+   * A post or a comment that the team has decided about or snoozed, or that was edited when it was no longer new; the other
    * id is null.
    */
   reviews: {

@@ -292,7 +292,7 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
       kind === 'post'
         ? await repeatedBy(ctx, newAmong(views, those, new Set(reports.map(({ postId }) => postId))))
         : undefined
-    // Only what waits for nothing may be put off
+    // Only what waits for nothing may be snoozed
     const off = those.flatMap(({ id, reasons }) => (reasons.length === 0 ? [id] : []))
     const snoozes = off.length === 0 ? [] : await snoozesOf(ctx.db, kind, off, hourOf(ctx.now()).toISOString())
     for (const view of views) {

@@ -113,7 +113,7 @@ async function takeBack(
   const author = blocked && (await unblocked(tx, blocked))
   const hidden = wasSpam ? SPAM : wasHeld ? HELD : SHOWN
   await setHidden(tx, subject, hidden)
-  // What somebody has reported since is not what was put off
+  // A report since then ends the snooze
   await restoreReview(
     tx.db,
     subject.key,

@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** What the team has put off: until when, and who did. */
+/** What the team has snoozed: until when, and who did. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const reviews = () => db.schema.alterTable('reviews')
   await reviews().addColumn('snoozedUntil', text(db)).execute()

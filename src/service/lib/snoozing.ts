@@ -50,7 +50,7 @@ export function untilOf(now: Date, decision: string | undefined, given: string |
   return new Date(Math.ceil(time / HOUR_MS) * HOUR_MS).toISOString()
 }
 
-/** A post or comment that is put off. */
+/** A post or comment to snooze or wake. */
 interface Snoozed {
   kind: 'post' | 'comment'
   id: string
@@ -74,7 +74,7 @@ export interface Snoozing {
 
 const startOfHour = (tx: Change): string => hourOf(tx.now()).toISOString()
 
-/** Until when it is put off beyond this hour, or null. */
+/** The end of the snooze if it is after this hour, or null. */
 export const stillSnoozed = (review: Review | null, hour: string): string | null =>
   review?.snoozedUntil && review.snoozedUntil > hour ? review.snoozedUntil : null
 
@@ -91,7 +91,7 @@ export const isSettled = async (
 ): Promise<boolean> =>
   review != null && review.decidedAt > NEVER && review.isOpen === 0 && (await openReportIds(tx.db, key, 1)).length === 0
 
-/** Puts it off, or with null lets it wait at once. Undefined where nothing changes. */
+/** Snoozes it, or wakes it with null. Undefined where nothing changes. */
 export async function snoozeIn(tx: Change, item: Snoozed, until: string | null): Promise<Snoozing | undefined> {
   const [hour, review] = [startOfHour(tx), (await findReview(tx.db, item.key)) ?? null]
   const before = stillSnoozed(review, hour)
@@ -104,7 +104,7 @@ export async function snoozeIn(tx: Change, item: Snoozed, until: string | null):
   return { type: 'snoozed', kind: item.kind, id: item.id, review, until: until ?? hour, at: tx.now().toISOString() }
 }
 
-/** Whether it was taken back: not where somebody has decided, or put it off again, since. */
+/** Whether it was undone: not where somebody has decided, snoozed or reported it since. */
 export async function snoozeBack(tx: Change, item: Snoozed, { review, until, at }: Snoozing): Promise<boolean> {
   const [hour, present] = [startOfHour(tx), await findReview(tx.db, item.key)]
   const isSame = present?.snoozedUntil === until && present.decidedAt === (review?.decidedAt ?? NEVER) && present.isOpen === (review?.isOpen ?? 0) // prettier-ignore
@@ -114,5 +114,5 @@ export async function snoozeBack(tx: Change, item: Snoozed, { review, until, at 
   return true
 }
 
-/** What somebody reports is not what was put off. */
+/** A report ends the snooze. */
 export const wakeReported = (tx: Change, key: Item) => wake(tx.db, key, startOfHour(tx))

@@ -22,7 +22,7 @@ async function refusalOf(attempt: Attempt): Promise<AppError | undefined> {
   }
 }
 
-/** Until when to put off what a form names. Undefined where the form says it, and `attempt`, a dry run, takes it. */
+/** Asks until when to snooze what a form names. Undefined where the form says it, and the dry run `attempt` accepts it. */
 export async function snoozeQuestion(view: View, { until, date, ...form }: Fields, attempt: Attempt) {
   const isSaid = Boolean(until || date)
   const error = isSaid ? await refusalOf(attempt) : undefined
@@ -77,7 +77,7 @@ export async function snoozeQuestion(view: View, { until, date, ...form }: Field
   return { title, show }
 }
 
-/** Until when something is put off, and by whom. A script shows the time of the reader: an age would not follow “until”. */
+/** Until when something is snoozed, and by whom. A script shows the time of the reader: an age would not follow “until”. */
 export function Snoozed({ view, item: { snoozed } }: { view: View; item: Pick<Item, 'snoozed'> }) {
   if (!snoozed) return null
   const { until, person } = snoozed

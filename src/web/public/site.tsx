@@ -117,7 +117,7 @@ const DONE = '/dashboard/overview'
 const wantsToken = ({ form }: View): boolean => form.error?.code === 'INVALID_TOKEN'
 
 export const accountPage = page({
-  cache: 'never', // a restart may have set mail up
+  cache: 'never', // mail may be set up after a restart
   isUnlisted: true,
   isSetup: true,
   load: async (view) => ({
