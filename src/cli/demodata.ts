@@ -18,30 +18,31 @@ export const OWNER = {
   siteTitle: 'Feedback for Moonbase',
 }
 
-const BOARDS = [
-  '💡 Ideas',
-  '🐛 Bugs',
-  '📱 Mobile app',
-  '🔗 Integrations',
-  '🌍 Translations',
-  '⚡ Performance',
-  '🎨 Design',
-  '🔒 Security',
-  '📈 Analytics',
-  '💳 Billing',
-  '📚 Documentation',
-  '🧩 Plugins',
-  '🛰️ API',
-  '🔔 Notifications',
-  '🧪 Labs',
-  '♿ Accessibility',
-  '🗂️ Import & export',
-  '👥 Teams',
-  '🖥️ Desktop app',
-  '🤖 Automation',
-  '☁️ Hosting',
-  '🎓 Onboarding',
-  '日本語のご意見',
+/** A name, and what some are for. */
+const BOARDS: readonly (readonly [name: string, description?: string])[] = [
+  ['💡 Ideas', 'What would make life on the base easier? Nothing is too small.'],
+  ['🐛 Bugs', 'What does not work as it should. Say what you did, and what you saw.'],
+  ['📱 Mobile app', 'The app that fits into a glove.'],
+  ['🔗 Integrations', 'What Moonbase should talk to.'],
+  ['🌍 Translations', 'Words that are wrong, missing, or too long for a button.'],
+  ['⚡ Performance', 'Where you wait, and for how long.'],
+  ['🎨 Design', 'Colours, sizes, and the dark side.'],
+  ['🔒 Security', 'Doors, keys, and who may open what.'],
+  ['📈 Analytics', 'Numbers that you would look at every morning.'],
+  ['💳 Billing', 'Invoices, taxes, and prices.'],
+  ['📚 Documentation', 'Pages that are missing, or that nobody understands.'],
+  ['🧩 Plugins'],
+  ['🛰️ API'],
+  ['🔔 Notifications', 'When to call you, and when to let you sleep.'],
+  ['🧪 Labs'],
+  ['♿ Accessibility', 'For everyone, with every device.'],
+  ['🗂️ Import & export', 'How your data comes in, and how it leaves.'],
+  ['👥 Teams', 'Crews, shifts, and who belongs where.'],
+  ['🖥️ Desktop app'],
+  ['🤖 Automation'],
+  ['☁️ Hosting'],
+  ['🎓 Onboarding'],
+  ['日本語のご意見'],
 ]
 
 const ROADMAPS = ['Under review', 'Planned', 'In progress', 'Shipped']
@@ -62,9 +63,10 @@ export async function fillDemo(app: App): Promise<void> {
       at(39 - index)(users.create, { email: addresses[index], name, password: OWNER.password }),
     ),
   )
-  for (const [index, name] of BOARDS.entries())
+  for (const [index, [name, description]] of BOARDS.entries())
     await at(BOARDS.length + 10 - index)(boards.create, {
       name,
+      description,
       display: name !== '🧪 Labs',
       color: PALETTE[index % PALETTE.length],
     })

@@ -68,6 +68,11 @@ export const boards = page({
                   <span class="soft" data-live={`board-${board.url}`}>
                     {t('board.posts', { count: Number(board.post_count) })}
                   </span>
+                  {board.description ? (
+                    <bdi class="excerpt" title={board.description}>
+                      {board.description}
+                    </bdi>
+                  ) : null}
                 </a>
               </li>
             ))}
