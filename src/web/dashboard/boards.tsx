@@ -54,7 +54,7 @@ export const boards = page({
                 kind: 'title',
                 cell: (board) => (
                   <>
-                    <BoardSwatch color={board.color} />{' '}
+                    <BoardSwatch board={board} />{' '}
                     <a href={href(board.may.includes('update') ? settingsOf(board) : links.board(board.url))}>
                       <bdi>{board.name}</bdi>
                     </a>

@@ -43,8 +43,9 @@ const Ended = ({ color, sign }: { color: string; sign: string }) => (
   </>
 )
 
-/** A board is a square, and a status a circle. */
-export const BoardSwatch = ({ color }: { color: string }) => <Drawing color={color} round={3} />
+/** A board is a square, and a status a circle. A name that begins with an emoji has its mark already. */
+export const BoardSwatch = ({ board }: { board: Pick<Place, 'name' | 'color'> }) =>
+  /^[\p{Extended_Pictographic}\p{RI}]/u.test(board.name) ? null : <Drawing color={board.color} round={3} />
 export const StatusSwatch = ({ color, kind }: { color: string; kind: StatusKind }) => (
   <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
     {PROGRESS[kind](fillOf(color))}
@@ -56,7 +57,7 @@ export const FormerSwatch = ({ color }: { color: string }) => <Drawing color={co
 
 export const BoardChip = ({ view, board }: { view: View; board: Place }) => (
   <a class="chip" href={view.href(links.board(board.url))}>
-    <BoardSwatch color={board.color} />
+    <BoardSwatch board={board} />
     <bdi>{board.name}</bdi>
   </a>
 )

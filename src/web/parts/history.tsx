@@ -13,12 +13,12 @@ export const History = ({ view, slug, moves }: { view: View; slug: string; moves
       <summary>{view.t('history.title')}</summary>
       <ol>
         {moves.toReversed().map((move) => {
-          const Swatch = move.kind === 'roadmap' ? FormerSwatch : BoardSwatch
           return (
             <li>
               <Time view={view} at={move.movedAt} />
               <span>
-                {move.to ? <Swatch color={move.to.color} /> : null} {sentenceOf(view, move)}
+                {move.to && move.kind === 'roadmap' ? <FormerSwatch color={move.to.color} /> : null}
+                {move.to && move.kind !== 'roadmap' ? <BoardSwatch board={move.to} /> : null} {sentenceOf(view, move)}
                 {move.comment_id ? (
                   <>
                     {' '}

@@ -55,7 +55,7 @@ export const boards = page({
             {places.map((board) => (
               <li>
                 <a href={href(links.board(board.url))}>
-                  <BoardSwatch color={board.color} />
+                  <BoardSwatch board={board} />
                   <bdi class="name" title={board.name}>
                     {board.name}
                   </bdi>
@@ -118,7 +118,7 @@ export const board = page({
         <div class="top">
           <div>
             <h1>
-              <BoardSwatch color={shown.color} /> <bdi>{shown.name}</bdi>
+              <BoardSwatch board={shown} /> <bdi>{shown.name}</bdi>
             </h1>
             <p class="soft">
               {shown.display ? null : (
