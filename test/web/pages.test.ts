@@ -543,3 +543,40 @@ it('the team gets the list of a page as CSV, with its filters', async () => {
   const none = await site.http('GET //export/posts?board=nothing', { headers: html })
   expect([none.status, none.headers['content-disposition']]).toEqual([400, undefined])
 })
+
+it('a list says how many posts its filter finds, and each part of it goes with one click', async () => {
+  const site = await at('sqlite')
+  await site.owner()
+  await site.call(boards.create, { name: 'Ideas', display: true })
+  await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas' })
+  await site.call(posts.create, { title: 'Dark roast', boardId: 'ideas' })
+  const chips = async (path: string) => {
+    const { text } = await site.http(`GET //${path}`, { headers: HTML })
+    const list = /<ul class="active-filters".*?<\/ul>/s.exec(text)?.[0] ?? ''
+    return {
+      words: list
+        .replaceAll(/<[^>]+>/g, ' ')
+        .replaceAll(/\s+/g, ' ')
+        .trim(),
+      to: [...list.matchAll(/href="([^"]*)"/g)].map(([, href]) => href?.replaceAll('&amp;', '&')),
+    }
+  }
+  expect(await chips('')).toEqual({ words: '', to: [] })
+  expect(await chips('?q=dark&board=ideas&sort=newest')).toEqual({
+    words: '2 posts “dark” × Ideas × Clear all',
+    to: ['/?board=ideas&sort=newest', '/?q=dark&sort=newest', '/'],
+  })
+  expect((await chips('?q=light')).words).toBe('“light” × Clear all')
+  expect((await chips('boards/ideas?q=mode')).to).toEqual(['/boards/ideas', '/boards/ideas'])
+})
+
+it('a board has one mark: the emoji of its name, or a square of its colour', async () => {
+  const site = await at('sqlite')
+  await site.owner()
+  for (const name of ['💡 Ideas', '🇩🇪 Deutsch', 'Bugs', '1st things'])
+    await site.call(boards.create, { name, display: true, description: `About ${name}` })
+  const { text } = await site.http('GET //boards', { headers: HTML })
+  const cards = [...text.matchAll(/<li><a href="\/boards\/.*?<\/li>/gs)].map(([card]) => card)
+  expect(cards.map((card) => card.includes('class="swatch"'))).toEqual([false, false, true, true])
+  expect(cards[2]).toContain('>About Bugs</bdi>')
+})

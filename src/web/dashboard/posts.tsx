@@ -26,7 +26,7 @@ import { KeyHelp } from '../parts/keyhelp.js'
 import { assertTidy, roadmapsWith, boardsWith, tagsOffered } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
 import { nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '../parts/personfilter.js'
-import { ActiveFilters, PostFilters } from '../parts/postfilters.js'
+import { ActivePostFilters, PostFilters } from '../parts/postfilters.js'
 import { askedOf } from '../parts/postquery.js'
 import { Failures, keysOf, PostRows, Problem, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
@@ -173,7 +173,7 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
         tags={tags}
         isUnclear={unclear !== undefined}
       />
-      <ActiveFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
+      <ActivePostFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
       {opened && opened.missing.length > 0 ? (
         <p class="note">{t('views.missing', { count: opened.missing.length })}</p>
       ) : null}

@@ -1,4 +1,5 @@
 import { withQuery, type Query } from '../kit/addresses.js'
+import { ActiveFilters } from './activefilters.js'
 import { SORT_WORDS, sortOf, sorts, states, type Choices, type Sort, type State } from './lists.js'
 import type { View } from '../kit/page.js'
 
@@ -10,18 +11,21 @@ interface Named {
 const NONE: Choices<Named> = { rows: [], total: 0 }
 
 /**
- * Order, filter and states of a list. Order and states are links; the filter is a form that only its button and Enter
- * send, so that the keyboard can go through the choices. A phone shows filter and states behind a button unless one is
- * in use, so that the list begins on the first screen.
+ * Order, states and filter of a list. Order and states are links. The filter is a form behind a button, which only its
+ * own button and Enter send, so that the keyboard can go through the choices. What the list is filtered by stands below
+ * as links that remove it. A phone shows the states with the filter, so that the list begins on the first screen.
  */
 export function Filters({
   view,
   boards = NONE,
   roadmaps = NONE,
   state,
+  count,
   usual,
 }: {
   view: View
+  /** Posts that the filter finds. */
+  count: number
   /** The order without a choice. */
   usual?: Sort | undefined
   /** Which posts are shown. Without it, the list has no choice of open and done posts. */
@@ -32,71 +36,85 @@ export function Filters({
   const { t, query } = view
   const chosen = sortOf(view, usual)
   const { done: _, page: __, ...kept } = query
-  const isInUse = [query.q, query.board, query.roadmap, query.status, query.by, query.following].some(Boolean)
+  const nameIn = ({ rows }: Choices<Named>, url: string) => rows.find((each) => each.url === url)?.name ?? url
+  const without = (name: string) =>
+    withQuery(view.path, { ...query, page: undefined, done: undefined, [name]: undefined })
+  const active = [
+    ...(query.q ? [{ text: t('layout.quoted', { text: query.q }), to: without('q') }] : []),
+    ...(query.board ? [{ text: nameIn(boards, query.board), to: without('board') }] : []),
+    ...(query.roadmap ? [{ text: nameIn(roadmaps, query.roadmap), to: without('roadmap') }] : []),
+    ...(query.by ? [{ text: t('filter.own'), to: without('by') }] : []),
+    ...(query.following ? [{ text: t('filter.following'), to: without('following') }] : []),
+  ]
   // A copy has the lists in their usual order, and each state of them
   if (view.copiedAt !== undefined) return <div class="filters">{state && <States view={view} kept={kept} state={state} />}</div> // prettier-ignore
   return (
-    <div class="filters">
-      <nav class="tabs" aria-label={t('sort.label')}>
-        {sorts.map((sort) => (
-          <a
-            href={view.href(withQuery(view.path, { ...kept, sort }))}
-            aria-current={sort === chosen ? 'true' : undefined}
-            title={sort === 'trending' ? t('sort.trendingHint') : undefined}
-          >
-            {t(SORT_WORDS[sort])}
-          </a>
-        ))}
-      </nav>
-      <details open={isInUse}>
-        <summary class="button plain">{t('filter.title')}</summary>
-        <form action={view.href(view.path)}>
-          {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
-          {query.status === undefined ? null : <input type="hidden" name="status" value={query.status} />}
-          <input
-            type="search"
-            name="q"
-            value={query.q}
-            maxLength={200}
-            aria-label={t('filter.words')}
-            placeholder={t('filter.words')}
-          />
-          <Select
-            name="board"
-            label={t('filter.board')}
-            all={t('filter.allBoards')}
-            of={boards.rows}
-            value={query.board}
-          />
-          {boards.total > boards.rows.length ? (
-            <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
-          ) : null}
-          <Select
-            name="roadmap"
-            label={t('filter.roadmap')}
-            all={t('filter.allRoadmaps')}
-            of={roadmaps.rows}
-            value={query.roadmap}
-          />
-          {view.viewer ? (
-            <>
-              <label class="check">
-                <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
-                <span>{t('filter.own')}</span>
-              </label>
-              <label class="check">
-                <input type="checkbox" name="following" value="true" checked={query.following === 'true'} />
-                <span>{t('filter.following')}</span>
-              </label>
-            </>
-          ) : null}
-          <button type="submit" class="button plain">
-            {t('filter.apply')}
-          </button>
-        </form>
-      </details>
-      {state && !query.roadmap ? <States view={view} kept={kept} state={state} /> : null}
-    </div>
+    <>
+      <div class="filters">
+        <nav class="tabs" aria-label={t('sort.label')}>
+          {sorts.map((sort) => (
+            <a
+              href={view.href(withQuery(view.path, { ...kept, sort }))}
+              aria-current={sort === chosen ? 'true' : undefined}
+              title={sort === 'trending' ? t('sort.trendingHint') : undefined}
+            >
+              {t(SORT_WORDS[sort])}
+            </a>
+          ))}
+        </nav>
+        {state && !query.roadmap ? <States view={view} kept={kept} state={state} /> : null}
+        <details>
+          <summary class="button plain">{t('filter.title')}</summary>
+          <form action={view.href(view.path)}>
+            {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
+            {query.status === undefined ? null : <input type="hidden" name="status" value={query.status} />}
+            <input
+              type="search"
+              name="q"
+              value={query.q}
+              maxLength={200}
+              aria-label={t('filter.words')}
+              placeholder={t('filter.words')}
+            />
+            <Select
+              name="board"
+              label={t('filter.board')}
+              all={t('filter.allBoards')}
+              of={boards.rows}
+              value={query.board}
+            />
+            {boards.total > boards.rows.length ? (
+              <a href={view.href('/boards')}>{t('filter.moreBoards', { count: boards.total })}</a>
+            ) : null}
+            <Select
+              name="roadmap"
+              label={t('filter.roadmap')}
+              all={t('filter.allRoadmaps')}
+              of={roadmaps.rows}
+              value={query.roadmap}
+            />
+            {view.viewer ? (
+              <>
+                <label class="check">
+                  <input type="checkbox" name="by" value="me" checked={query.by === 'me'} />
+                  <span>{t('filter.own')}</span>
+                </label>
+                <label class="check">
+                  <input type="checkbox" name="following" value="true" checked={query.following === 'true'} />
+                  <span>{t('filter.following')}</span>
+                </label>
+              </>
+            ) : null}
+            <button type="submit" class="button plain">
+              {t('filter.apply')}
+            </button>
+          </form>
+        </details>
+      </div>
+      <ActiveFilters view={view} active={active} all={view.path}>
+        {count > 0 ? <li>{t('board.posts', { count })}</li> : null}
+      </ActiveFilters>
+    </>
   )
 }
 

@@ -2,6 +2,7 @@ import { STATUS_KINDS } from '../../core/statuskinds.js'
 import type { ViewInput } from '../../service/lib/views.js'
 import type { PostFacets } from '../../service/postfacets.js'
 import type { View } from '../kit/page.js'
+import { ActiveFilters } from './activefilters.js'
 import { fieldOf } from './personfilter.js'
 import { addressOf, recentDays } from './postquery.js'
 
@@ -169,7 +170,7 @@ const Picks = ({
   )
 
 /** What is filtered by, each with a link to the list without it. */
-export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps) {
+export function ActivePostFilters({ view, path, filter, facets, tags }: FilterProps) {
   const { t } = view
   const options = optionsOf(view, facets)
   const nameIn = (all: readonly Option[], value: string) => all.find((each) => each.value === value)?.name ?? value
@@ -220,19 +221,5 @@ export function ActiveFilters({ view, path, filter, facets, tags }: FilterProps)
     ...(filter.voted ? [{ text: t('posts.voted'), to: without({ voted: false }) }] : []),
     ...(filter.following ? [{ text: t('filter.following'), to: without({ following: false }) }] : []),
   ]
-  if (active.length === 0) return null
-  return (
-    <ul class="active-filters" aria-label={t('posts.filters')}>
-      {active.map(({ text, to }) => (
-        <li>
-          <a class="chip status" href={view.href(to)} aria-label={t('posts.without', { filter: text })}>
-            <bdi>{text}</bdi> <span aria-hidden="true">×</span>
-          </a>
-        </li>
-      ))}
-      <li>
-        <a href={view.href(path)}>{t('posts.clear')}</a>
-      </li>
-    </ul>
-  )
+  return <ActiveFilters view={view} active={active} all={path} />
 }

@@ -148,7 +148,7 @@ export const board = page({
             </a>
           ) : null}
         </div>
-        <Filters view={view} state={list.state} usual={shown.sort} />
+        <Filters view={view} count={list.total_count} state={list.state} usual={shown.sort} />
         {pinned.length > 0 ? <PostList view={view} posts={pinned} without="board" /> : null}
         {others.length > 0 ? (
           <PostList view={view} posts={others} words={searchWords(filterOf(view))} without="board" />

@@ -54,7 +54,7 @@ export const home = page({
             {t('post.new')}
           </a>
         </div>
-        <Filters view={view} boards={places} roadmaps={stages} state={list.state} />
+        <Filters view={view} count={list.total_count} boards={places} roadmaps={stages} state={list.state} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (

@@ -112,7 +112,7 @@ export const roadmap = page({
         <p class="soft">
           <a href={view.href('/roadmaps')}>{t('roadmap.all')}</a>
         </p>
-        <Filters view={view} />
+        <Filters view={view} count={list.total_count} />
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} without="roadmap" />
         ) : view.query.q || view.query.by || view.query.following ? (
