@@ -176,6 +176,7 @@ export type Reason =
   | 'image-bytes'
   | 'image-count'
   | 'image-pixels'
+  | 'image-frames'
   | 'image-time'
   | 'image-unreadable'
   | 'metrics-port'

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type SharpModule from 'sharp'
-import { imageTypeOf, MAX_AVIF_PIXELS, MAX_PIXELS } from './types.js'
+import { pixelsFor } from './types.js'
 import type { Encoded, Refusal } from './encoding.js'
 
 /** Milliseconds after which it ends though the server is gone. */
@@ -20,7 +20,7 @@ async function encode(
   sharp: typeof SharpModule,
   bytes: Buffer,
 ): Promise<{ about: Encoded['about']; bytes: Buffer } | Refusal> {
-  const most = imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS
+  const most = pixelsFor(bytes)
   const open = () => sharp(bytes, { animated: true, limitInputPixels: most, failOn: 'error' })
   const { width, height } = await open().metadata() // for an animation, the height is the sum of its frames
   if (width * height > most) return 'pixels'

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module'
 import { builtText } from '../built.js'
 import { AppError } from '../errors.js'
 import { sizeText } from '../text.js'
-import { imageTypeOf, MAX_AVIF_PIXELS, MAX_IMAGE_BYTES, MAX_PIXELS } from './types.js'
+import { headerOf } from './header.js'
+import { imageTypeOf, MAX_AVIF_PIXELS, MAX_FRAMES, MAX_IMAGE_BYTES, MAX_PIXELS, pixelsFor } from './types.js'
 
 export interface Encoded {
   about: { width: number; height: number }
@@ -12,7 +13,7 @@ export interface Encoded {
 }
 
 /** Why an image is refused. `time`: decoding takes too long. `unavailable`: the package that decodes is not installed. */
-export type Refusal = 'pixels' | 'bytes' | 'time' | 'unreadable' | 'unavailable'
+export type Refusal = 'pixels' | 'frames' | 'bytes' | 'time' | 'unreadable' | 'unavailable'
 
 /** How many processes decode at the same time: one may need hundreds of megabytes. */
 const MOST = 1
@@ -34,6 +35,10 @@ const owned = new Map<string, number>()
 export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded> {
   if (bytes.length > MAX_IMAGE_BYTES) throw refused('bytes')
   if (imageTypeOf(bytes) === undefined) throw refused('unreadable')
+  // What says that it is too large needs no process that finds out
+  const { width, height, frames } = headerOf(bytes) ?? { width: 0, height: 0, frames: 1 }
+  if (frames > MAX_FRAMES) throw refused('frames')
+  if (width * height * frames > pixelsFor(bytes)) throw refused('pixels')
   const own = owned.get(owner) ?? 0
   if (own >= MOST_OWN) throw busy()
   owned.set(owner, own + 1)
@@ -112,6 +117,7 @@ function run(bytes: Buffer): Promise<Buffer | undefined> {
 const MESSAGES: Record<Exclude<Refusal, 'unavailable'>, string> = {
   bytes: `The image is larger than ${sizeText(MAX_IMAGE_BYTES)}. Make it smaller.`,
   pixels: `The image has more than ${MAX_PIXELS / 1e6} million pixels, or as AVIF more than ${MAX_AVIF_PIXELS / 1e6} million. Make it smaller.`,
+  frames: `The animation has more than ${MAX_FRAMES.toLocaleString('en')} frames. Make it shorter.`,
   time: 'Decoding the image takes too long. Make it smaller.',
   unreadable: 'This is no image, or it is damaged. Choose a PNG, JPEG, WebP, GIF or AVIF file.',
 }

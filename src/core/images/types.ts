@@ -10,6 +10,9 @@ export const MAX_PIXELS = 40_000_000
 /** The most pixels of an AVIF image: its decoder needs five times as much memory as the others. */
 export const MAX_AVIF_PIXELS = 12_000_000
 
+/** The most frames of an animation: a minute of 30 a second has 1,800, and needs no second for each. */
+export const MAX_FRAMES = 2000
+
 /** Brands of an ISO media file (its `ftyp` box) that mean AVIF. */
 const AVIF = /^(?:avif|avis|mif1|msf1)$/
 
@@ -22,3 +25,6 @@ export function imageTypeOf(bytes: Buffer): ImageType | undefined {
   if (at(0, 4) === 'RIFF' && at(8, 12) === 'WEBP') return 'image/webp'
   return at(4, 8) === 'ftyp' && AVIF.test(at(8, 12)) ? 'image/avif' : undefined
 }
+
+/** The most pixels of this image. */
+export const pixelsFor = (bytes: Buffer): number => (imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS)
