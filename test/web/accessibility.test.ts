@@ -17,12 +17,36 @@ import { violationsOf } from '../support/axe.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 import { OWNER } from '../support/site.js'
 
+/** How much of a page may move after it is painted: what a browser that is slow paints before its neighbour. */
+const SHIFT = 0.05
+
+interface Shift {
+  value: number
+  nodes: (string | undefined)[]
+}
+
+/** Runs in the page. */
+function observeShifts(): void {
+  const shifts: Shift[] = []
+  Object.assign(globalThis, { shifts })
+  interface Entry extends PerformanceEntry {
+    value: number
+    hadRecentInput: boolean
+    sources: { node?: Element }[]
+  }
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries() as Entry[])
+      if (!hadRecentInput) shifts.push({ value, nodes: sources.map(({ node }) => node?.outerHTML?.slice(0, 80)) })
+  }).observe({ type: 'layout-shift', buffered: true })
+}
+
 it.each([
   { colorScheme: 'light', viewport: WIDE },
   { colorScheme: 'dark', viewport: NARROW },
-] as const)('every page passes axe, and fits its width: %o', async (window) => {
+] as const)('every page passes axe, fits its width, and stays where it is: %o', async (window) => {
   const site = await serveSite('sqlite')
   const { page } = await visit({ ...window, expected: /status of (404|409|422)/ })
+  await page.addInitScript(observeShifts)
   const problems: unknown[] = []
   const check = async (name: string) => {
     for (const violation of await violationsOf(page)) problems.push([name, ...violation])
@@ -30,6 +54,8 @@ it.each([
       () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
     )
     if (overflow > 0) problems.push([name, 'overflow', overflow])
+    const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: Shift[] }).shifts)
+    if (shifts.reduce((sum, { value }) => sum + value, 0) > SHIFT) problems.push([name, 'moves', shifts])
   }
   const look = async (...paths: string[]) => {
     for (const path of paths) {

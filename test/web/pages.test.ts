@@ -552,7 +552,7 @@ it('a list says how many posts its filter finds, and each part of it goes with o
   await site.call(posts.create, { title: 'Dark roast', boardId: 'ideas' })
   const chips = async (path: string) => {
     const { text } = await site.http(`GET //${path}`, { headers: HTML })
-    const list = /<ul class="active-filters".*?<\/ul>/s.exec(text)?.[0] ?? ''
+    const list = /<ul class="buttons active-filters".*?<\/ul>/s.exec(text)?.[0] ?? ''
     return {
       words: list
         .replaceAll(/<[^>]+>/g, ' ')

@@ -125,10 +125,7 @@ if (help instanceof HTMLDialogElement) {
     opener?.firstElementChild?.toggleAttribute('hidden', areOff())
     opener?.lastElementChild?.toggleAttribute('hidden', !areOff())
   }
-  if (opener instanceof HTMLButtonElement) {
-    opener.hidden = false
-    opener.addEventListener('click', () => help.showModal())
-  }
+  opener?.addEventListener('click', () => help.showModal())
   say()
   const off = help.querySelector('input')
   if (off) {

@@ -122,7 +122,7 @@ function Filters({ view, isUnclear }: { view: View; isUnclear: boolean }) {
     <div class="filters">
       <details open={FILTERS.some((name) => query[name] !== undefined)}>
         <summary class="button plain">{t('filter.title')}</summary>
-        <form action={href(HOME)}>
+        <form class="buttons" action={href(HOME)}>
           <input
             type="search"
             name="q"

@@ -39,7 +39,7 @@ export function Filters({ view, counts, boards }: FiltersProps) {
       </nav>
       <details open={query.board !== undefined || query.days !== undefined}>
         <summary class="button plain">{t('filter.title')}</summary>
-        <form action={view.href(HOME)}>
+        <form class="buttons" action={view.href(HOME)}>
           {chosen ? <input type="hidden" name="reason" value={chosen} /> : null}
           <Select
             name="board"

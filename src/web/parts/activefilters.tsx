@@ -15,7 +15,7 @@ export const ActiveFilters = ({
   children?: ComponentChildren
 }) =>
   active.length === 0 ? null : (
-    <ul class="active-filters" aria-label={view.t('posts.filters')}>
+    <ul class="buttons active-filters" aria-label={view.t('posts.filters')}>
       {children}
       {active.map(({ text, to }) => (
         <li>

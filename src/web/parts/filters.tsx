@@ -65,7 +65,7 @@ export function Filters({
         {state && !query.roadmap ? <States view={view} kept={kept} state={state} /> : null}
         <details>
           <summary class="button plain">{t('filter.title')}</summary>
-          <form action={view.href(view.path)}>
+          <form class="buttons" action={view.href(view.path)}>
             {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
             {query.status === undefined ? null : <input type="hidden" name="status" value={query.status} />}
             <input

@@ -4,7 +4,7 @@ import type { View } from '../kit/page.js'
 /** The keys of a page, each with what it does. Only a script shows them, as only a script hears them. */
 export const KeyHelp = ({ view, keys }: { view: View; keys: readonly (readonly [key: string, does: Key])[] }) => (
   <>
-    <button type="button" class="button plain shortcuts" hidden>
+    <button type="button" class="button plain shortcuts">
       <span>
         {view.t('shortcuts.title')} <kbd>?</kbd>
       </span>
