@@ -4,7 +4,7 @@ import { LENGTHS } from '../core/lengths.js'
 import { BETWEEN_LINKS, LINK_RULE } from '../core/links.js'
 import type { SettingsRow } from '../db/tables.js'
 import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
-import { colorFrom, endOf, holdLogo, linksFrom, logoFrom, styleFrom, withoutImages } from './lib/brand.js'
+import { colorFrom, endOf, holdLogo, linksFrom, logoAddress, logoFrom, styleFrom, withoutImages } from './lib/brand.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
@@ -47,9 +47,9 @@ export const site = operation({
   errors: [],
   input: fields({}),
   output: Type.Object({ settings: Settings, version: versionField }),
-  async run({ db }) {
-    const row = await readSettings(db)
-    return { settings: toSettings(row), version: versionOf(changeable(row)) }
+  async run(ctx) {
+    const row = await readSettings(ctx.db)
+    return { settings: toSettings(ctx, row), version: versionOf(changeable(row)) }
   },
 })
 
@@ -153,7 +153,7 @@ export const update = operation({
       ...(footerLinks && { footerLinks: linksFrom('footerLinks', footerLinks) }),
       ...(customCss !== undefined && { customCss: styleFrom('customCss', customCss) }),
     }
-    if (Object.keys(changes).length === 0) return { settings: toSettings(await readSettings(ctx.db)) }
+    if (Object.keys(changes).length === 0) return { settings: toSettings(ctx, await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
       const before = await lockSettings(db)
       assertVersion(seen, changeable(before))
@@ -161,7 +161,7 @@ export const update = operation({
       await holdLogo(ctx, db, 'logoDark', dark)
       const row = await updateSettings(db, { ...changes, ...endOf(before, changes, ctx.now()) })
       record('site.updated', 'site', row.title, undefined, changesOf('site', before, row))
-      return { settings: toSettings(row) }
+      return { settings: toSettings(ctx, row) }
     })
   },
 })
@@ -185,20 +185,15 @@ const changeable = (row: SettingsRow) => [
   row.customCss,
 ]
 
-const toSettings = ({
+const toSettings = (
+  ctx: Pick<Context, 'siteUrl'>,
+  { title, description, logo, icon, accentColor, googleAnalyticsId, ...row }: SettingsRow,
+): Settings => ({
   title,
   description,
-  logo,
-  icon,
-  accentColor,
-  googleAnalyticsId,
-  ...row
-}: SettingsRow): Settings => ({
-  title,
-  description,
-  logo,
-  logoDark: row.logoDark,
-  icon,
+  logo: logoAddress(ctx, logo),
+  logoDark: logoAddress(ctx, row.logoDark),
+  icon: logoAddress(ctx, icon),
   accentColor,
   googleAnalyticsId,
   isPoweredBy: row.isPoweredBy === 1,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { images } from '../../src/jobs/images.js'
+import { undo } from '../../src/service/eventundo.js'
+import { list } from '../../src/service/events.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
 import { PNG, storeImage } from '../support/images.js'
@@ -53,6 +55,22 @@ describe.each(engines)('a logo that was uploaded, on %s', (engine) => {
     expect(await isDue?.(place)).toBe(false)
     await run(place)
     expect((await site.http(`GET /${path}`)).status).toBe(200)
+  })
+
+  it('moves with the site, and comes back with an undo', async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+    const token = await site.owner()
+    expect((await save(site, token, PNG)).status).toBe(303)
+    const path = ((await logoOf(site)) ?? '').slice(SITE.length)
+    await site.call(settings.update, { logo: '' })
+    const { events } = await site.call(list, { created: 'desc' })
+    await site.call(undo, { id: String(events[0]?.id) })
+    expect(await logoOf(site)).toBe(SITE + path)
+    site.base.siteUrl = 'https://moved.example.org/board'
+    const { settings: moved } = await site.call(settings.site, {})
+    expect([moved.logo, moved.icon]).toEqual(Array(2).fill(`https://moved.example.org/board${path}`))
+    const { text } = await (await site.server()).inject({ url: '/board/', headers: { accept: 'text/html' } }).then(({ payload }) => ({ text: payload })) // prettier-ignore
+    expect(text).toContain(`<img src="https://moved.example.org/board${path}"`)
   })
 
   it('stays when its uploader is deleted, and goes when there is another', async () => {

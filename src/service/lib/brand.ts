@@ -1,7 +1,7 @@
 import isURL from 'validator/lib/isURL.js'
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
-import { IMAGES, imageAt, imagesIn } from '../../core/images/address.js'
+import { IMAGES, imageAt, imagePath, imagesIn, type ImageAddress } from '../../core/images/address.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { LINK_RULE, linkIn } from '../../core/links.js'
 import { loadingIn, STYLE_RULE } from '../../core/styles.js'
@@ -10,9 +10,13 @@ import type { Db, SettingsRow } from '../../db/tables.js'
 import type { Context } from './context.js'
 import { imageFor } from './images.js'
 
-/** The id of the image whose address on this site is the logo; undefined for any other address. */
-const logoImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | undefined =>
-  logo?.startsWith(`${siteUrl}${IMAGES}/`) ? imageAt(logo)?.imageId : undefined
+/** The image of this site that is the logo, by its address or as it is stored; undefined for any other address. */
+const logoImage = ({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): ImageAddress | undefined =>
+  [`${siteUrl}${IMAGES}/`, `${IMAGES}/`].some((start) => logo?.startsWith(start)) ? imageAt(logo ?? '') : undefined
+
+/** The address of a stored logo. An image of this site is stored as a path, so that it moves with the site. */
+export const logoAddress = ({ siteUrl }: Pick<Context, 'siteUrl'>, logo: string | null): string | null =>
+  logo?.startsWith(`${IMAGES}/`) ? `${siteUrl}${logo}` : logo
 
 /** A refused address. The codes of the contract do not say which logo it is of, so an error about the dark one names its field. */
 function wrongLogo(field: LogoField, code: 'INVALID_LOGO_URL' | 'LOGO_URL_TOO_LONG', message: string): AppError {
@@ -29,9 +33,9 @@ export type LogoField = 'logo' | 'logoDark'
 export async function logoFrom(ctx: Context, field: LogoField, logo: string | null): Promise<string | null> {
   if (!logo) return null
   const { siteUrl } = ctx
-  const imageId = logoImage(ctx, logo)
-  if (imageId !== undefined) {
-    if (await imageFor(ctx, imageId)) return logo
+  const image = logoImage(ctx, logo)
+  if (image) {
+    if (await imageFor(ctx, image.imageId)) return imagePath(image)
     throw wrongLogo(field, 'INVALID_LOGO_URL', 'There is no such image on this site. Upload it again.')
   }
   const rules = {
@@ -63,8 +67,8 @@ export async function logoFrom(ctx: Context, field: LogoField, logo: string | nu
 
 /** Keeps the image of a new logo until the transaction ends. */
 export async function holdLogo(ctx: Context, db: Db, field: LogoField, logo: string | null | undefined): Promise<void> {
-  const imageId = logoImage(ctx, logo ?? null)
-  if (imageId !== undefined && !(await holdImage(db, imageId)))
+  const image = logoImage(ctx, logo ?? null)
+  if (image && !(await holdImage(db, image.imageId)))
     throw wrongLogo(field, 'INVALID_LOGO_URL', 'The image was deleted meanwhile. Upload it again.')
 }
 
