@@ -54,7 +54,9 @@ export const home = page({
             {t('post.new')}
           </a>
         </div>
-        <Filters view={view} count={list.total_count} boards={places} roadmaps={stages} state={list.state} />
+        {isFiltered || list.posts.length > 0 ? (
+          <Filters view={view} count={list.total_count} boards={places} roadmaps={stages} state={list.state} />
+        ) : null}
         {list.posts.length > 0 ? (
           <PostList view={view} posts={list.posts} words={searchWords(filterOf(view))} />
         ) : isFiltered ? (
