@@ -192,6 +192,7 @@ const FILTER: Record<keyof StoredFilter, (value: unknown) => boolean> = {
   waiting: Number.isSafeInteger,
   pinned: isTrue,
   spam: isTrue,
+  withoutSpam: isTrue,
   mine: isTrue,
   voted: isTrue,
   following: isTrue,

@@ -21,6 +21,7 @@ export interface StoredFilter {
   waiting?: number
   pinned?: true
   spam?: true
+  withoutSpam?: true
   mine?: true
   voted?: true
   following?: true

@@ -18,6 +18,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   hidden: () => [true, false],
   spam: () => [false],
   onlySpam: () => [true],
+  withoutSpam: () => [true],
   since: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   until: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   words: () => [['dark'], ['text']],

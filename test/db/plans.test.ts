@@ -298,6 +298,7 @@ describe.each(engines)('plans on %s', (engine) => {
       { voted: true, roadmapIds: ['soon'] },
       { spam: true },
       { spam: true, roadmapIds: ['soon'] },
+      { withoutSpam: true, boardId: ['ideas'] },
       { query: 'post', boardId: ['ideas'] },
     ]
     const found: string[] = []

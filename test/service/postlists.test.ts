@@ -206,6 +206,27 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
     await site.call(decide, { id: '2', decision: 'keep' })
     expect((await found({})).total_count).toBe(4)
     expect((await found({ spam: false })).total_count).toBe(24)
+    // Without: what is held stays, and others see the same as ever
+    const without = { spam: undefined, withoutSpam: true }
+    for (const sort of SORTS) {
+      const rest = await found({ ...without, sort })
+      expect([sort, rest.total_count, rest.posts.length]).toEqual([sort, 20, 20])
+      expect(await walk(site, { ...without, sort }, reader)).toEqual(rest.posts)
+    }
+    for (const given of [
+      { boardId: ['bugs'] },
+      { query: 'export' },
+      { roadmapIds: ['later'], since: '2026-03-03T10:04:00Z' },
+      { authorId: authors[0]!.userId },
+    ]) {
+      // prettier-ignore
+      const [all, spam, rest] = await Promise.all([{ spam: undefined }, {}, without].map((each) => found({ ...given, ...each }))) // prettier-ignore
+      expect([given, rest.total_count, rest.posts.length]).toEqual([given, all.total_count - spam.total_count, all.total_count - spam.total_count]) // prettier-ignore
+      const { body } = await site.http(`GET /posts/facets?withoutSpam=true${given.boardId ? '&boardId=bugs' : ''}`, { token: reader }) // prettier-ignore
+      expect(body.boards.counts.reduce((sum: number, { posts: count }: { posts: number }) => sum + count, 0)).toBe(20)
+    }
+    expect((await found({ withoutSpam: true })).total_count).toBe(4) // spam wins
+    expect((await found(without, authors[1]!.token)).total_count).toBe((await found({ spam: undefined }, authors[1]!.token)).total_count) // prettier-ignore
     const { text } = await site.http('GET /export/posts?spam=true&format=jsonl', { token: reader })
     expect(text.trim().split('\n')).toHaveLength(4)
     const { text: some } = await site.http('GET /posts/search/export?spam=true', { token: reader })

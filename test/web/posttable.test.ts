@@ -77,6 +77,40 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     expect(file.text.trim().split('\n')).toHaveLength(5)
   })
 
+  it('leaves out what is hidden as spam, says so, and shows it by one click', async () => {
+    const { site, team } = await open()
+    for (const id of ['1', '4', '7']) await site.call(moderation.decide, { id, decision: 'spam' })
+    await site.db.updateTable('posts').set({ is_spam: 2, display: 0 }).where('number', '=', 2).execute() // held, not spam
+    const { text } = await get(site, HOME, team.token)
+    expect(rowsOf(text)).toEqual([9, 8, 6, 5, 3, 2].map((number) => `Post ${number}`))
+    expect(text).toContain('6 posts')
+    expect(text).toContain(`Posts hidden as spam are not listed. <a href="${HOME}?spam=true">Show spam (3)</a>`)
+    expect([text.includes('name="board" value="ideas"'), text.includes('name="board" value="bugs"')]).toEqual([true, false]) // prettier-ignore
+    const { text: bugs } = await get(site, `${HOME}?board=bugs&sort=votes`, team.token)
+    expect([rowsOf(bugs), bugs.includes(`?board=bugs&amp;spam=true&amp;sort=votes">Show spam (3)`)]).toEqual([[], true])
+    const { text: ideas } = await get(site, `${HOME}?board=ideas`, team.token)
+    expect([rowsOf(ideas).length, ideas.includes('Show spam')]).toEqual([3, false])
+    const { text: spam } = await get(site, `${HOME}?spam=true`, team.token)
+    expect([rowsOf(spam), spam.includes('Show spam')]).toEqual([['Post 7', 'Post 4', 'Post 1'], false])
+    const [, file = ''] = /href="(\/export\/posts[^"]*)"/.exec(text) ?? []
+    expect((await get(site, file, team.token)).text.trim().split('\n')).toHaveLength(7) // and the head
+    // A view has the rows of the page that it was saved on
+    await send(site, `${HOME}/views`, team.token, [['name', 'Clean'], ['spam', 'false']]) // prettier-ignore
+    await send(site, `${HOME}/views`, team.token, [['name', 'Dirty'], ['spam', 'true']]) // prettier-ignore
+    expect(text).toContain('<input type="hidden" name="spam" value="false"')
+    for (const [name, count] of [
+      ['Clean', 6],
+      ['Dirty', 3],
+    ] as const) {
+      const { body } = await site.http('POST /posts/get', { token: team.token, body: { view: name } })
+      expect([name, body.total_count, rowsOf((await get(site, `${HOME}?view=${name}`, team.token)).text).length]).toEqual([name, count, count]) // prettier-ignore
+    }
+    const all = await send(site, `${HOME}/move`, team.token, [['all', 'true'], ['roadmapId', 'done'], ['to', HOME]]) // prettier-ignore
+    expect(all.text).toContain('6 posts')
+    const visitor = await site.member(['dashboard:read'])
+    expect((await get(site, HOME, visitor.token)).text).not.toContain('hidden as spam')
+  })
+
   it('moves the chosen rows, leads back to the same list, and takes it back', async () => {
     const { site, team } = await open()
     const at = `${HOME}?board=ideas&page=1`

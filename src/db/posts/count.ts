@@ -24,6 +24,10 @@ export const refsOf = (conditions: Conditions): Refs<unknown> =>
 export async function countPosts(db: Db, filter: PostFilter, sort: Sort = 'newest'): Promise<Count> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return { total: 0, isCapped: false }
+  if (filter.withoutSpam && !isLimited(conditions, sort)) {
+    const spam = await countPosts(db, { ...filter, withoutSpam: undefined, onlySpam: true })
+    if (!spam.isCapped) return { ...spam, total: (await countPosts(db, { ...filter, withoutSpam: undefined }, sort)).total - spam.total } // prettier-ignore
+  }
   const counters = countersOf(conditions)
   if (counters) return { total: await totalOf(db, counters), isCapped: false }
   if (leadOf(conditions)) return countLed(db, conditions)

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { VOTES_HIDDEN } from '../../core/boardrules.js'
-import { SHOWN } from '../../core/hidden.js'
+import { SHOWN, SPAM } from '../../core/hidden.js'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period, Sorting } from '../paging.js'
 import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
@@ -24,6 +24,8 @@ export interface PostFilter extends Period {
   spam?: false | undefined
   /** Only what is hidden as spam. */
   onlySpam?: true | undefined
+  /** Leaves out what is hidden as spam, not what is held. */
+  withoutSpam?: true | undefined
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
   /** The numbers of posts that were looked at already; an empty list matches no post. */
@@ -124,6 +126,11 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
   onlySpam: { index: spamPosts, changedBy: [], values: (only) => only && [1] },
+  withoutSpam: {
+    passes: ([spam]) => sql`posts.is_spam <> ${spam}`,
+    changedBy: [],
+    values: (without) => without && [SPAM],
+  },
   voter: { index: voteIndex, changedBy: ['votes'], values: one },
   showsVoters: {
     passes: ([shown]) =>

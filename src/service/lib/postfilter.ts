@@ -81,6 +81,12 @@ export const filterFields = {
       description: `Only posts that the team hid as spam, which those with board:read see; of these only the newest ${MOST_FOUND} count`,
     }),
   ),
+  withoutSpam: Type.Optional(
+    Type.Boolean({
+      description:
+        'Without posts that the team hid as spam, as the table of posts in the browser shows them; spam wins',
+    }),
+  ),
   mine: Type.Optional(Type.Boolean({ description: 'Only your own posts; needs an account' })),
   voted: Type.Optional(
     Type.Boolean({
@@ -145,6 +151,7 @@ export async function filterFrom(
     until,
     waiting,
     spam = false,
+    withoutSpam = false,
     pinned = false,
     mine = false,
     voted = false,
@@ -180,7 +187,10 @@ export async function filterFrom(
     hidden: can(ctx.actor, 'board:read'),
     words: mine && author !== undefined && author !== person ? [] : words, // nobody is two people
     ...(waiting !== undefined && { spam: false as const }),
-    ...(spam && { onlySpam: true as const }),
+    // Others see none anyway
+    ...(spam
+      ? { onlySpam: true as const }
+      : withoutSpam && can(ctx.actor, 'board:read') && { withoutSpam: true as const }),
     ...waitingIn(
       periodBefore(() => currentHour(ctx), { since, until }),
       waiting,

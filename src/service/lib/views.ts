@@ -89,7 +89,7 @@ true satisfies [Unstored] extends [never] ? true : never
 /** What a filter is stored as. Throws a VALIDATION_ERROR where a list of posts would. */
 export async function storedFrom(
   ctx: Context,
-  { sort, query = '', statusKind, waiting, pinned, spam, mine, voted, following, ...given }: ViewInput,
+  { sort, query = '', statusKind, waiting, pinned, spam, withoutSpam, mine, voted, following, ...given }: ViewInput,
 ): Promise<StoredFilter> {
   if (waiting !== undefined) assertMayWait(ctx.actor)
   const filter = await filterFrom(ctx, given, wordsGiven(query))
@@ -106,6 +106,7 @@ export async function storedFrom(
     ...(waiting !== undefined && { waiting }),
     ...(pinned && { pinned }),
     ...(spam && { spam }),
+    ...(withoutSpam && { withoutSpam }),
     ...(mine && { mine }),
     ...(voted && { voted }),
     ...(following && { following }),

@@ -19,9 +19,10 @@ import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
 import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
-import { askedOf } from '../parts/postquery.js'
+import { askedOf, inTable } from '../parts/postquery.js'
 import { COMMENTS } from '../public/posts.js'
-import { HOME as LIST, SIZE } from './posts.js'
+import { HOME as LIST } from './posts.js'
+import { SIZE } from './posttabledata.js'
 
 /** Events of the log that are shown. */
 const EVENTS = 10
@@ -48,7 +49,7 @@ async function neighboursOf(view: LiveView, postId: string) {
   const query = Object.fromEntries(searchParams)
   const asked = askedOf({ query, queried: (name) => searchParams.getAll(name) })
   const rows = await view
-    .call(lists.list, { ...asked, page: pageNumber({ query }), limit: SIZE, votes: false })
+    .call(lists.list, { ...inTable(asked), page: pageNumber({ query }), limit: SIZE, votes: false })
     .then((list) => list.posts)
     .catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500) return []

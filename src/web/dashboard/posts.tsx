@@ -1,12 +1,7 @@
-import { AppError } from '../../core/errors.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
-import type { ViewInput } from '../../service/lib/views.js'
 import * as moderation from '../../service/moderationmany.js'
-import { facets as postFacets } from '../../service/postfacets.js'
-import * as posts from '../../service/postlists.js'
 import { move as movePosts, nowhere } from '../../service/postmoves.js'
 import { nothingGiven, tag as tagPosts } from '../../service/posttags.js'
-import * as views from '../../service/views.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
 import { links } from '../kit/links.js'
@@ -23,14 +18,14 @@ import {
 } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { KeyHelp } from '../parts/keyhelp.js'
-import { assertTidy, roadmapsWith, boardsWith, tagsOffered } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
-import { nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '../parts/personfilter.js'
+import { UnclearPerson } from '../parts/personfilter.js'
 import { ActivePostFilters, PostFilters } from '../parts/postfilters.js'
-import { askedOf } from '../parts/postquery.js'
+import { addressOf } from '../parts/postquery.js'
 import { Failures, keysOf, PostRows, Problem, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
 import { questionOf } from './eachdecision.js'
+import { load } from './posttabledata.js'
 import { betweenSteps, isStep, MOST, stepDone } from './poststeps.js'
 import { SavedViews } from '../parts/savedviews.js'
 
@@ -45,9 +40,6 @@ const KEYS = [
   ['o', 'shortcuts.open'],
   ['u', 'shortcuts.undo'],
 ] as const
-
-/** Posts on a page. One bulk change takes up to 100. */
-export const SIZE = 50
 
 /** The page at its own address, where a form shows it again. */
 const atHome = (view: LiveView, chosen?: string): LiveView => ({
@@ -81,77 +73,15 @@ export const sentTo = page({
   show: () => <></>,
 })
 
-const NOTHING = { posts: [], total_count: 0, total_pages: 0 }
-
-const shownOf = ({ posts: rows, total_count: total, total_pages: pages, is_capped: isCapped }: Listed) => ({
-  rows,
-  total,
-  pages,
-  isCapped,
-})
-type Listed = Pick<Awaited<ReturnType<typeof posts.list.run>>, 'posts' | 'total_count' | 'total_pages' | 'is_capped'>
-
-async function load(view: LiveView) {
-  assertTidy(view)
-  const asked = askedOf(view)
-  const { sort, ...filter } = asked
-  const { views: saved } = await view.call(views.list, {})
-  const { rows: tags } = await tagsOffered(view)
-  const unclear = await unclearPerson(view, 'author')
-  const nothing = async (about: Unclear | undefined, error?: AppError) => ({
-    ...shownOf(NOTHING),
-    saved,
-    tags,
-    opened: undefined,
-    places: undefined,
-    unclear: about,
-    error,
-    filter: asked as ViewInput,
-    facets: await view.call(postFacets, {}),
-  })
-  if (unclear) return nothing(unclear)
-  try {
-    const list = await view.call(posts.list, {
-      ...filter,
-      ...(sort && { sort }),
-      page: pageNumber(view),
-      limit: SIZE,
-      votes: false,
-    })
-    if (list.total_count > 0 && pageNumber(view) > list.total_pages)
-      throw new Redirect(withParameters(view.url, { page: list.total_pages }))
-    const opened = saved.find(({ viewId }) => viewId === list.view?.viewId)
-    const places = view.may(movePosts) && list.posts.length > 0 ? await placesOf(view) : undefined
-    return {
-      ...shownOf(list),
-      saved,
-      tags,
-      opened,
-      places,
-      unclear: undefined,
-      error: undefined,
-      filter: { ...opened?.filter, ...asked } as ViewInput,
-      facets: await view.call(postFacets, filter),
-    }
-  } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'VALIDATION_ERROR') throw error
-    return nothing(nobodyIn(view, 'author', error), error)
-  }
-}
-
-const placesOf = async (view: View) => ({
-  boards: (await boardsWith(view)).rows,
-  roadmaps: (await roadmapsWith(view)).rows,
-})
-
 type Data = Awaited<ReturnType<typeof load>>
 
 function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefined }) {
   const { t, href } = view
-  const { filter, facets, saved, tags, opened, unclear, error } = data
+  const { filter, facets, saved, tags, opened, spam, unclear, error } = data
   const tagged = tags.length > 0 && view.may(tagPosts)
   const refused = error && !unclear ? { ...view, form: { values: {}, error } } : view
-  const isFiltered = Object.keys(filter).some((field) => field !== 'sort')
+  const isFiltered = Object.keys(filter).some((field) => field !== 'sort' && field !== 'withoutSpam')
+  const leavesOut = !filter.spam && view.can('board:read')
   return (
     <>
       <Top view={view} title={t('nav.posts')} count={t('board.posts', { count: data.total })}>
@@ -161,7 +91,13 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
             keys={[...KEYS, ...keysOf(data.places !== undefined, tagged, view.may(moderation.decideMany))]}
           />
         ) : null}
-        <SavedViews view={view} path={HOME} saved={saved} opened={opened} filter={filter} />
+        <SavedViews
+          view={view}
+          path={HOME}
+          saved={saved}
+          opened={opened}
+          filter={leavesOut ? { ...filter, withoutSpam: true } : filter}
+        />
       </Top>
       {rest ? <Failures view={view} rest={rest} rows={data.rows} /> : <Problem view={refused} />}
       <UnclearPerson view={view} unclear={unclear} />
@@ -174,6 +110,14 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
         isUnclear={unclear !== undefined}
       />
       <ActivePostFilters view={view} path={HOME} filter={filter} facets={facets} tags={tags} />
+      {spam ? (
+        <p class="note">
+          {t('posts.spamLeftOut')}{' '}
+          <a href={href(addressOf(HOME, { ...filter, withoutSpam: false, spam: true }))}>
+            {t('posts.showSpam', { number: spam })}
+          </a>
+        </p>
+      ) : null}
       {opened && opened.missing.length > 0 ? (
         <p class="note">{t('views.missing', { count: opened.missing.length })}</p>
       ) : null}
@@ -214,7 +158,11 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
         <p class="next csv">
           <a
             href={href(
-              withParameters(links.postsFile + view.url.slice(view.path.length), { page: undefined, sort: undefined }),
+              withParameters(links.postsFile + view.url.slice(view.path.length), {
+                page: undefined,
+                sort: undefined,
+                ...(leavesOut && { spam: 'false' }),
+              }),
             )}
           >
             {t('list.csv')}

@@ -10,7 +10,7 @@ import { Form, Hidden, Submit } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
 import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { reasonOf } from '../parts/postrows.js'
-import { askedOf } from '../parts/postquery.js'
+import { askedOf, inTable } from '../parts/postquery.js'
 import { Top } from '../parts/top.js'
 
 /** Posts of one step: what one change of many takes. */
@@ -51,7 +51,7 @@ const stoppedAt = (form: Fields): Steps => {
 
 /** The numbers of the posts that the address asks for, and what would be lost with them. */
 async function allOf(view: LiveView) {
-  const { sort: _order, ...filter } = askedOf(view)
+  const { sort: _order, ...filter } = inTable(askedOf(view))
   const found = { numbers: [] as string[], votes: 0, comments: 0 }
   let after: string | null | undefined
   do {

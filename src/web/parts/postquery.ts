@@ -28,12 +28,17 @@ export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { vi
     ...(waiting && { waiting: /^\d{1,4}$/.test(waiting) ? Number(waiting) : 0 }),
     ...(pinned === 'true' && { pinned: true }),
     ...(spam === 'true' && { spam: true }),
+    ...(spam === 'false' && { withoutSpam: true }),
     ...(by === 'me' && { mine: true }),
     ...(voted === 'true' && { voted: true }),
     ...(following === 'true' && { following: true }),
     ...(order && { sort: order }),
   }
 }
+
+/** As the table of posts shows them: without spam, unless the address asks for it. */
+export const inTable = (asked: ReturnType<typeof askedOf>): ReturnType<typeof askedOf> =>
+  asked.spam ? asked : { ...asked, withoutSpam: true }
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
@@ -58,6 +63,7 @@ export const queryOf = ({
   waiting,
   pinned,
   spam,
+  withoutSpam,
   mine,
   voted,
   following,
@@ -76,7 +82,7 @@ export const queryOf = ({
   until,
   waiting: waiting === undefined || waiting === 0 ? undefined : String(waiting),
   pinned: pinned ? 'true' : undefined,
-  spam: spam ? 'true' : undefined,
+  spam: spam ? 'true' : withoutSpam ? 'false' : undefined,
   by: mine ? 'me' : undefined,
   voted: voted ? 'true' : undefined,
   following: following ? 'true' : undefined,
