@@ -39,13 +39,16 @@ export const columns: Column<Event>[] = [
 type Shown = Event & { told: Counts }
 type Counts = Record<'people' | 'page' | 'mail' | 'digest' | 'mailed' | 'read', number>
 
+/** What commands call the fields whose values have names. */
+const FIELDS: Readonly<Record<string, string>> = { boardId: 'board', roadmap_id: 'roadmap' }
+
 /** What changed, as a diff: a field, and below it what it was and what it became. */
 const diffOf = ({ details }: Event, line: (sign: '-' | '+', text: string) => string): string =>
   (details ?? [])
-    .flatMap(({ field, before, after }) => [
-      field,
-      ...(before === null ? [] : linesOf(before).map((text) => line('-', text))),
-      ...(after === null ? [] : linesOf(after).map((text) => line('+', text))),
+    .flatMap(({ field, before, after, before_name: was = before, after_name: is = after }) => [
+      FIELDS[field] ?? field,
+      ...(was === null ? [] : linesOf(was).map((text) => line('-', text))),
+      ...(is === null ? [] : linesOf(is).map((text) => line('+', text))),
     ])
     .join('\n')
 const linesOf = (text: string) => text.split(/\r?\n/)

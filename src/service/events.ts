@@ -9,7 +9,7 @@ import { toldOfPost } from '../db/notifications.js'
 import { listEvents, MOST_READ, searchEvents, type NamedEvent } from '../db/events.js'
 import { can, type Actor } from './lib/access.js'
 import type { Context } from './lib/context.js'
-import { readable, readableEvent, type ReadableEvent } from './lib/eventnames.js'
+import { readable, readableEvent, type NamedChange, type ReadableEvent } from './lib/eventnames.js'
 import { operation } from './lib/operation.js'
 import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing } from './lib/paging.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
@@ -21,10 +21,14 @@ import { orderFields, periodFields, periodFrom } from './lib/times.js'
 const person = (description: string) =>
   Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
 
+const PLACE = 'The present name of the board or roadmap with this id; absent where it is gone, or private to the caller'
+
 const Detail = Type.Object({
   field: Type.String({ description: 'Name of the field, as in the row' }),
   before: nullable('string', { description: 'The value before; long texts are cut' }),
   after: nullable('string', { description: 'The value after; long texts are cut' }),
+  before_name: Type.Optional(Type.String({ description: PLACE })),
+  after_name: Type.Optional(Type.String({ description: PLACE })),
 })
 
 export const Event = Type.Object({
@@ -206,7 +210,13 @@ function isGone({ action, subject_id, subjectTitle, subjectName, roleName }: Nam
   return isId(subject_id) && present[noun] === null
 }
 
-const toDetail = ({ field, before, after }: FieldChange) => ({ field, before: asText(before), after: asText(after) })
+const toDetail = ({ field, before, after, names }: NamedChange) => ({
+  field,
+  before: asText(before),
+  after: asText(after),
+  ...(typeof names?.before === 'string' && { before_name: names.before }),
+  ...(typeof names?.after === 'string' && { after_name: names.after }),
+})
 
 const asText = (value: FieldChange['before']): string | null => (value === null ? null : String(value))
 

@@ -10,6 +10,7 @@ import { change } from '../../src/service/lib/change.js'
 import type { Context } from '../../src/service/lib/context.js'
 import * as events from '../../src/service/events.js'
 import { execute } from '../../src/service/lib/operation.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
 import * as users from '../../src/service/users.js'
 import { cleanup, engines, failure, makeSite, OWNER, type TestSite } from '../support/site.js'
 
@@ -131,7 +132,7 @@ describe.each(engines)('events on %s', (engine) => {
       { field: 'text', before: null, after: 'edited' },
     ])
     expect(await changed('PATCH /posts', { ...post, roadmapId: 'two' })).toEqual([
-      { field: 'roadmap_id', before: null, after: expect.stringMatching(/^[\da-f-]{36}$/) },
+      { field: 'roadmap_id', before: null, after: expect.stringMatching(/^[\da-f-]{36}$/), after_name: 'Two' },
     ])
     expect(await changed('PATCH /settings/site', { title: 'Moon', allowSignup: false })).toEqual([
       { field: 'title', before: OWNER.siteTitle, after: 'Moon' },
@@ -301,6 +302,10 @@ describe.each(engines)('events on %s', (engine) => {
     await by(`POST /posts/${merged.postId}/comments`, { body: 'On the merged one' })
     await by('POST /posts/merge', { ids: [merged.postId], into: shown.postId })
     await by('PATCH /boards', { boardId: 'closing', display: false, partial: true })
+    const { post: moved } = await by('POST /posts', { title: 'Moved', boardId: 'canary-board' })
+    await by('PATCH /posts', { id: moved.postId, boardId: 'open', roadmapId: 'canary-stage', partial: true })
+    const movesSeenBy = async (token: string) =>
+      (await site.http(`GET /events?subject=${moved.postId}&action=post.updated`, { token })).body.events[0].details
 
     const reader = await site.member(['event:read'])
     const { status, text, body } = await site.http('GET /events?limit=100', { token: reader.token })
@@ -323,6 +328,19 @@ describe.each(engines)('events on %s', (engine) => {
     for (const name of ['board', 'place', 'stage', 'tag', 'post', 'wish', 'view', 'past', 'gone', 'merged', 'closing'])
       expect(whole).toContain(`Canary ${name}`)
     expect(roadmap.name).toBe('Canary stage')
+    // A change of the place has names beside the ids
+    const ids = [
+      { field: 'boardId', before: secret.boardId, after: expect.any(String), after_name: 'Open' },
+      { field: 'roadmap_id', before: null, after: roadmap.id },
+    ]
+    expect(await movesSeenBy(reader.token)).toEqual(ids)
+    const named = [
+      { ...ids[0], before_name: 'Canary place' },
+      { ...ids[1], after_name: 'Canary stage' },
+    ]
+    expect(await movesSeenBy(all.token)).toEqual(named)
+    await site.call(roadmaps.remove, { id: 'canary-stage' })
+    expect(await movesSeenBy(all.token)).toEqual([named[0], ids[1]])
   })
 
   it('name the address and the key of a request', async () => {

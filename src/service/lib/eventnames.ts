@@ -1,7 +1,9 @@
 import type { FieldChange } from '../../core/details.js'
 import { NOUNS } from '../../core/nouns.js'
 import type { NamedEvent } from '../../db/events.js'
+import { boardsWithIds } from '../../db/boards.js'
 import { PARTLY_PRIVATE, publicNames, type PartlyPrivate } from '../../db/eventsubjects.js'
+import { roadmapsWithIds } from '../../db/roadmaps.js'
 import { can, type Actor } from './access.js'
 import type { Context } from './context.js'
 import { VIEWERS } from './views.js'
@@ -9,7 +11,12 @@ import { VIEWERS } from './views.js'
 /** An event with the names that its reader may know. */
 export interface ReadableEvent extends NamedEvent {
   name: string | null
-  changes: FieldChange[] | null
+  changes: NamedChange[] | null
+}
+
+/** Where the values are ids of rows, their present names, as far as the reader may know them. */
+export interface NamedChange extends FieldChange {
+  names?: Readonly<Record<'before' | 'after', string | null>>
 }
 
 /** Fields that name a row, of nouns with private rows. */
@@ -24,12 +31,41 @@ type Reader = Pick<Context, 'db' | 'actor'>
 /** The events as the actor may read them. */
 export async function readable(ctx: Reader, events: readonly NamedEvent[]): Promise<ReadableEvent[]> {
   const known = await knownOf(ctx, events)
-  return events.map((event) => readableWith(ctx.actor, event, known.get(nounOf(event))))
+  return withPlaces(ctx, events.map((event) => readableWith(ctx.actor, event, known.get(nounOf(event))))) // prettier-ignore
 }
 
-export async function readableEvent(ctx: Reader, event: NamedEvent): Promise<ReadableEvent> {
-  const known = await knownOf(ctx, [event])
-  return readableWith(ctx.actor, event, known.get(nounOf(event)))
+export const readableEvent = async (ctx: Reader, event: NamedEvent): Promise<ReadableEvent> =>
+  (await readable(ctx, [event]))[0] as ReadableEvent // one for one
+
+/** The fields of posts whose values are ids. */
+const PLACES: Readonly<Record<string, 'board' | 'roadmap'>> = { boardId: 'board', roadmap_id: 'roadmap' }
+
+/** With the names of the boards and roadmaps that posts were moved between. */
+async function withPlaces({ db, actor }: Reader, events: ReadableEvent[]): Promise<ReadableEvent[]> {
+  const idsOf = (place: 'board' | 'roadmap') => [
+    ...new Set(
+      events.flatMap(({ changes }) =>
+        (changes ?? []).flatMap(({ field, before, after }) =>
+          PLACES[field] === place ? [before, after].filter((id) => typeof id === 'string') : [],
+        ),
+      ),
+    ),
+  ]
+  const [boards, roadmaps] = [await boardsWithIds(db, idsOf('board')), await roadmapsWithIds(db, idsOf('roadmap'))]
+  const names = new Map([
+    ...boards.filter(({ display }) => display === 1 || readsAll(actor, 'board')).map(({ boardId, name }) => [boardId, name] as const), // prettier-ignore
+    ...roadmaps.filter(({ display }) => display === 1 || readsAll(actor, 'roadmap')).map(({ id, name }) => [id, name] as const), // prettier-ignore
+  ])
+  const nameOf = (id: FieldChange['before']) => (id === null ? null : (names.get(String(id)) ?? null))
+  return events.map((event) => ({
+    ...event,
+    changes:
+      event.changes?.map((change) =>
+        PLACES[change.field]
+          ? { ...change, names: { before: nameOf(change.before), after: nameOf(change.after) } }
+          : change,
+      ) ?? null,
+  }))
 }
 
 /** The names of public rows, for each noun of which the actor may not read all. */

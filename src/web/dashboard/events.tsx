@@ -189,9 +189,16 @@ export const What = ({ view, event }: { view: View; event: service.Event }) => (
     </a>
     {event.details && event.details.length > 0 ? (
       <ul class="changes">
-        {event.details.map(({ field, before, after }) => (
+        {event.details.map(({ field, before, after, before_name: was, after_name: is }) => (
           <li>
-            <code>{field}</code> <del dir="auto">{before ?? '–'}</del> <ins dir="auto">{after ?? '–'}</ins>
+            {field === 'boardId' ? (
+              view.t('filter.board')
+            ) : field === 'roadmap_id' ? (
+              view.t('filter.roadmap')
+            ) : (
+              <code>{field}</code>
+            )}{' '}
+            <del dir="auto">{was ?? before ?? '–'}</del> <ins dir="auto">{is ?? after ?? '–'}</ins>
           </li>
         ))}
       </ul>
