@@ -58,7 +58,7 @@ export const decideMany = operation({
       Type.Array(Type.String(), {
         rule: 'a roadmap, "none" or an empty text for each of ids, in their order',
         description:
-          'The roadmap that each post moves to if it is kept: id or url, "none", or an empty text to leave it where it is; needs post:update',
+          'The roadmap that each post moves to if it is kept: id or url, "none", or an empty text to leave it where it is; needs post:update; refused for what is snoozed or woken',
       }),
     ),
     if_updated_at: ifEachUnchanged(
@@ -86,6 +86,7 @@ export const decideMany = operation({
     assertForEach('if_updated_at', EACH_TIME, ids, seen)
     if (roadmapIds.length > 0)
       assertForEach('roadmapIds', 'a roadmap, "none" or an empty text for each of ids, in their order', ids, roadmapIds)
+    assertKept(words, roadmapIds)
     // A roadmap that does not exist fails the whole, not each post
     const places = new Map<string, string | null>()
     for (const url of new Set(roadmapIds))
@@ -176,6 +177,16 @@ async function lossOf(tx: Change, { post, text }: Subject): Promise<NonNullable<
   })
   const isSeen = (await votesSeen(tx, [post])).has(post.postId)
   return { ...(isSeen ? { votes: post.votesCount } : { votes: 0, votes_hidden: true }), comments }
+}
+
+/** What is snoozed is not decided, and so gets no status. */
+function assertKept(words: readonly Word[], roadmapIds: readonly string[]): void {
+  const at = words.findIndex(
+    (word, index) => (word === 'snooze' || word === 'wake') && (roadmapIds[index] ?? '') !== '',
+  )
+  if (at < 0) return
+  const rule = 'an empty text for what is snoozed or woken'
+  throw invalidField({ code: 'INVALID_VALUE', message: `roadmapIds must have ${rule}.`, field: 'roadmapIds', rule, value: roadmapIds[at] ?? '' }) // prettier-ignore
 }
 
 function decisionsOf(

@@ -4,6 +4,7 @@ import * as comments from '../../src/service/comments.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
 import * as users from '../../src/service/users.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
 import { engines, makeSite, type Engine } from '../support/site.js'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -128,6 +129,10 @@ describe.each(engines)('what the team puts off on %s', (engine) => {
     for (const body of [{ decision: 'snooze' }, { decision: 'keep', until: '1d' }, { decision: 'wake', until: '1d' }])
       expect((await decide('1', body)).body.errors?.[0]?.field).toBe('until')
     expect((await asked('POST /moderation', { ids: ['1'], decision: 'spam', until: '1d' })).status).toBe(400)
+    await site.call(roadmaps.create, { name: 'Soon', display: true })
+    const placed = async (body: object) => (await asked('POST /moderation', { ids: ['1'], roadmapIds: ['soon'], ...body })).body // prettier-ignore
+    for (const body of [{ decision: 'snooze', until: '1d' }, { decision: 'wake' }, { decisions: ['wake'] }])
+      expect((await placed(body)).errors?.[0]?.field, 'a status is not passed over').toBe('roadmapIds')
     const mine = await asked(`POST /moderation/${post.postId}`, { decision: 'snooze', until: '1d' }, author)
     expect(mine.status).toBe(403)
     expect((await site.events()).some(([action]) => action.endsWith('snoozed'))).toBe(false)
