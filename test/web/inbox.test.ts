@@ -5,6 +5,7 @@ import * as comments from '../../src/service/comments.js'
 import * as moderation from '../../src/service/moderation.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
 import * as users from '../../src/service/users.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
@@ -347,6 +348,46 @@ it('twenty things are decided with at most 1.6 keys each', async () => {
   await expect.poll(() => page.innerText('main')).toContain('Nothing waits.')
   expect(keys / 20).toBeLessThanOrEqual(1.6)
   expect(await decisions(site)).toEqual([...Array<string>(5).fill('post.marked_spam'), ...Array<string>(11).fill('post.kept')]) // prettier-ignore
+})
+
+it('a status given in a row takes the post out of the inbox, by a key, with its button, and with Apply', async () => {
+  const made = await full(4)
+  const { site } = made
+  await site.call(roadmaps.create, { name: 'Planned', display: true })
+  const team = await site.member([...MODERATOR, 'post:update'])
+  const page = await enter({ viewport: WIDE }, { site, moderator: team })
+  const stages = async () => {
+    const { posts: rows } = await site.call(posts.list, { roadmapIds: ['planned'] })
+    return rows.map(({ title }) => title)
+  }
+  const left = async (count: number) => {
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(count)
+  }
+  await page.keyboard.press('m')
+  await page.locator('.inbox select:focus').waitFor()
+  await page.keyboard.press('Escape')
+  expect(await page.evaluate(() => document.activeElement?.id.startsWith('row-'))).toBe(true)
+  await page.keyboard.press('m')
+  await page.keyboard.press('p')
+  await page.keyboard.press('Enter')
+  await left(3)
+  expect([await stages(), await page.evaluate(() => document.activeElement?.className)]).toEqual([['Wish 4'], 'flash'])
+  await page.keyboard.press('u')
+  await left(4)
+  expect(await stages()).toEqual([])
+  await page.locator('.inbox select').nth(1).selectOption('planned')
+  await page.locator('[data-row]').nth(1).locator('button', { hasText: 'Keep' }).click()
+  await left(3)
+  expect(await stages()).toEqual(['Wish 3'])
+  await page.locator('.inbox select').nth(2).selectOption('planned')
+  await page.click('.verbs button[value=each]')
+  await left(2)
+  expect(await stages()).toEqual(['Wish 3', 'Wish 1'])
+  // What else there is to do is folded, and its keys work
+  expect(await page.locator('[data-row] >> text=Spam and block').first().isVisible()).toBe(false)
+  await page.locator('[data-row]').first().locator('summary').click()
+  expect(await page.locator('[data-row]').first().locator('a', { hasText: 'Delete' }).isVisible()).toBe(true)
+  expect(await page.locator('.each').count(), 'one system of buttons').toBe(0)
 })
 
 it('keys choose rows, do nothing in fields, are listed by ?, and can be switched off', async () => {

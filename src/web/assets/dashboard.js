@@ -65,17 +65,19 @@ const isTyping = (target) =>
 /** @type {HTMLInputElement | null | undefined} The box that a key ticked. */
 let taken
 
-// Ctrl and Enter send what is typed. Escape leads back to the row, and closes a menu.
+// Ctrl and Enter send what is typed, Enter a status. Escape leads back to the row.
 document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, isComposing }) => {
   if (key === 'Enter' && (ctrlKey || metaKey) && !isComposing && target instanceof HTMLTextAreaElement)
     target.form?.requestSubmit()
+  if (key === 'Enter' && target instanceof Element && target.matches('.inbox select'))
+    keyRows[current]?.querySelector('[data-key=e]')?.dispatchEvent(new MouseEvent('click'))
   if (key !== 'Escape' || !(target instanceof Element)) return
   const open = document.querySelector('.picks[open] > summary')
   if (open instanceof HTMLElement) {
     open.click()
     open.focus()
   }
-  if (!target.matches('.verbs select')) return
+  if (!target.matches('.bulk select')) return
   if (taken?.checked) taken.click()
   goTo(current, { focus: true })
 })
@@ -84,8 +86,7 @@ document.addEventListener('keydown', (event) => {
   const { key, target, ctrlKey, metaKey, altKey, isComposing } = event
   if (ctrlKey || metaKey || altKey || isComposing || event.defaultPrevented || isTyping(target)) return
   if (document.querySelector('dialog[open]')) return
-  if (key === 'Enter' && target instanceof Element && target.matches('.pick input, .each input'))
-    return event.preventDefault()
+  if (key === 'Enter' && target instanceof Element && target.matches('.pick input')) return event.preventDefault()
   if (/^Arrow(Up|Down)$/.test(key) && target instanceof Element && target.matches('.menu button')) {
     const next = key === 'ArrowUp' ? target.previousElementSibling : target.nextElementSibling
     if (next instanceof HTMLButtonElement) next.focus()

@@ -7,7 +7,7 @@ import { listed } from '../kit/fields.js'
 import { action, Redirect, type AnyAction, type AnyPage, type Fields, type Said, type View } from '../kit/page.js'
 import type { Section } from '../kit/sections.js'
 import { Form, Hidden } from '../parts/form.js'
-import { ApplyEach, eachOf, itemOf, questionOf, type Item } from './eachdecision.js'
+import { ApplyEach, eachOf, itemOf, questionOf, statusOf, type Item } from './eachdecision.js'
 import { snoozeQuestion } from './snoozing.js'
 
 /** What is decided with a button. `block` also blocks the author. */
@@ -106,25 +106,36 @@ export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: 
 )
 
 /** The buttons of one row. `next` is the row after it, which is where the keyboard goes on. */
-export const RowVerbs = ({ view, row, next, about, hasKeys = true, children }: RowVerbsProps) => (
-  <span class="buttons">
-    {row.verbs.map((verb) =>
-      verb === 'delete' ? null : (
-        <button
-          type="submit"
-          class={`button ${VERBS[verb].kind}`}
-          name="one"
-          value={`${verb} ${valueOf(row)} ${next ?? ''}`.trim()}
-          aria-describedby={about}
-          data-key={hasKeys ? VERBS[verb].key : undefined}
-        >
-          {view.t(VERBS[verb].label)}
-        </button>
-      ),
-    )}
-    {children}
-  </span>
-)
+export function RowVerbs({ view, row, next, about, hasKeys = true, more, children }: RowVerbsProps) {
+  const button = (verb: Verb) => (
+    <button
+      type="submit"
+      class={`button ${VERBS[verb].kind}`}
+      name="one"
+      value={`${verb} ${valueOf(row)} ${next ?? ''}`.trim()}
+      data-key={hasKeys ? VERBS[verb].key : undefined}
+    >
+      {view.t(VERBS[verb].label)}
+    </button>
+  )
+  const verbs = row.verbs.filter((verb) => verb !== 'delete')
+  const isFirst = (verb: Verb) => !more || verb === 'keep' || verb === 'spam'
+  return (
+    <span class="buttons" role="group" aria-labelledby={about}>
+      {verbs.filter(isFirst).map(button)}
+      {children}
+      {more ? (
+        <details class="picks">
+          <summary class="button plain">{view.t('decision.more')}</summary>
+          <span class="buttons">
+            {verbs.filter((verb) => !isFirst(verb)).map(button)}
+            {more}
+          </span>
+        </details>
+      ) : null}
+    </span>
+  )
+}
 
 interface RowVerbsProps {
   view: View
@@ -134,7 +145,9 @@ interface RowVerbsProps {
   about: string
   /** Whether they have keys. On the page of one post, some have another meaning. */
   hasKeys?: boolean
-  /** Links beside the buttons. */
+  /** What else there is to do, which is folded with all but the first two buttons. */
+  more?: ComponentChildren
+  /** What is beside the first buttons. */
   children?: ComponentChildren
 }
 
@@ -170,7 +183,7 @@ export function Unmet({ view, titles }: { view: View; titles: ReadonlyMap<string
 /** What a form says: the button of one row, the choice of each, or that for the chosen ones. */
 function sentBy(form: Fields): { verb: Verb | 'each' | undefined; items: Item[]; next: string | undefined } {
   const [one, id = '', version = '', next = ''] = (form.one ?? '').split(' ')
-  if (one) return { verb: verbOf(one), items: [{ id, version }], next: isId(next) ? next : undefined }
+  if (one) return { verb: verbOf(one), items: [{ id, version, status: statusOf(form, id) }], next: isId(next) ? next : undefined } // prettier-ignore
   if (form.verb === 'each' || form.verb === 'rest') return { verb: 'each', items: eachOf(form), next: undefined }
   return { verb: verbOf(form.verb), items: listed(form.chosen).map(itemOf), next: undefined }
 }
@@ -191,6 +204,7 @@ function inputOf(view: View, form: Fields) {
           roadmapIds: items.map(({ status = '' }) => status),
         }
       : { decision: verb === 'block' ? 'spam' : verb }),
+    ...(verb === 'keep' && items[0]?.status && { roadmapIds: [items[0].status] }),
     ...(verb === 'block' && { block: true }),
     ...(verb === 'snooze' && { until: form.until || dayOf(form.date) }),
     ids: items.map((item) => item.id),

@@ -27,13 +27,15 @@ interface Stage {
   url: string
 }
 
-/** What one row says for itself: nothing is done before Apply. A status alone keeps the post. */
+/**
+ * What one row says for itself: nothing is done before Apply. Where scripts run, its buttons and keys take less, and are
+ * the only ones.
+ */
 export const EachChoice = ({
   view,
   at,
   about,
   canDelete,
-  stages,
 }: {
   view: View
   /** The place of the row among those of the form. */
@@ -41,27 +43,29 @@ export const EachChoice = ({
   /** The id of what names the row. */
   about: string
   canDelete: boolean
-  /** None where the status cannot be changed. */
-  stages: readonly Stage[]
 }) => (
-  <span class="each" role="group" aria-label={view.t('decision.each')} aria-describedby={about}>
-    <span aria-hidden="true">{view.t('decision.each')}</span>
-    {(['keep', 'spam', 'delete'] as const).map((word) =>
-      word === 'delete' && !canDelete ? null : (
-        <label>
-          <input type="radio" name={`as-${at}`} value={word} /> {view.t(CHOICES[word])}
-        </label>
-      ),
-    )}
-    {stages.length === 0 ? null : (
-      <select name={`status-${at}`} aria-label={view.t('filter.roadmap')}>
-        <option value="">{view.t('filter.roadmap')}</option>
-        {stages.map(({ name, url }) => (
-          <option value={url}>{name}</option>
-        ))}
-      </select>
-    )}
-  </span>
+  <noscript>
+    <span class="each" role="group" aria-label={view.t('decision.each')} aria-describedby={about}>
+      <span aria-hidden="true">{view.t('decision.each')}</span>
+      {(['keep', 'spam', 'delete'] as const).map((word) =>
+        word === 'delete' && !canDelete ? null : (
+          <label>
+            <input type="radio" name={`as-${at}`} value={word} /> {view.t(CHOICES[word])}
+          </label>
+        ),
+      )}
+    </span>
+  </noscript>
+)
+
+/** The status that a row gets with Apply, its button for keeping, or Enter: it keeps the post. */
+export const StatusChoice = ({ view, at, stages }: { view: View; at: number; stages: readonly Stage[] }) => (
+  <select name={`status-${at}`} aria-label={view.t('filter.roadmap')} data-key="m">
+    <option value="">{view.t('filter.roadmap')}</option>
+    {stages.map(({ name, url }) => (
+      <option value={url}>{name}</option>
+    ))}
+  </select>
 )
 
 /** The buttons for what the rows say for themselves. */
@@ -77,10 +81,15 @@ export const ApplyEach = ({ view }: { view: View }) => (
   </span>
 )
 
+const rowsOf = ({ rows = '' }: Fields): string[] => rows.split(',').filter((row) => row !== '')
+
+/** What the row of an id says of its status. */
+export const statusOf = (form: Fields, id: string): string =>
+  form[`status-${rowsOf(form).findIndex((row) => itemOf(row).id === id)}`] ?? ''
+
 /** The rows that say something; with the button for the rest, the others are kept. */
 export function eachOf(form: Fields): Item[] {
-  const rows = (form.rows ?? '').split(',').filter((row) => row !== '')
-  return rows.flatMap((row, index) => {
+  return rowsOf(form).flatMap((row, index) => {
     const [word, status = ''] = [form[`as-${index}`], form[`status-${index}`]]
     const isWord = word === 'keep' || word === 'spam' || word === 'delete'
     if (!isWord && status === '' && form.verb !== 'rest') return []

@@ -18,9 +18,9 @@ import { sectionsFor } from '../parts/sections.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
-import { EachChoice } from './eachdecision.js'
+import { EachChoice, StatusChoice } from './eachdecision.js'
 import { ByBlocked, daysOf, Filters, HOME, isSnoozed, reasonOf, tabOf } from './inboxfilters.js'
-import { pathOf, placeOf, Repeats, Ways } from './inboxways.js'
+import { moreWays, pathOf, placeOf, Repeats, Ways } from './inboxways.js'
 import { Snoozed } from './snoozing.js'
 
 const POSTS = '/dashboard/posts'
@@ -162,6 +162,7 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
   const name = `${anchorOf(id)}-title`
   const marks = [...item.reasons.filter((reason) => reason !== 'reported'), ...(item.is_internal ? ['internal'] : [])]
   const whole = text ?? ''
+  const hasStatus = row.verbs.length > 0 && stages.length > 0
   const excerpt = excerptOf(whole, SHOWN)
   return (
     <li>
@@ -202,11 +203,12 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
           )}
           <Reports view={view} reports={reports} />
           <Repeats view={view} item={item} />
-          <RowVerbs view={view} row={row} next={next} about={name}>
+          <RowVerbs view={view} row={row} next={next} about={name} more={moreWays({ view, item, next, hasStatus })}>
+            {hasStatus ? <StatusChoice view={view} at={at} stages={stages} /> : null}
             <Ways view={view} item={item} next={next} />
           </RowVerbs>
           {row.verbs.length === 0 ? null : (
-            <EachChoice view={view} at={at} about={name} canDelete={row.verbs.includes('delete')} stages={stages} />
+            <EachChoice view={view} at={at} about={name} canDelete={row.verbs.includes('delete')} />
           )}
         </div>
       </article>

@@ -83,32 +83,48 @@ export const placeOf = (view: View, id: string | undefined): string =>
 export const pathOf = ({ id, kind, post }: service.Item, from: string): string =>
   withQuery(links.teamPost(post.slug), { from }, kind === 'comment' ? `comment-${id}` : undefined)
 
+interface WaysProps extends Props {
+  next: string | undefined
+}
+
+const way = ({ t, href }: View, key: string, label: Key, to: string) => (
+  <a class="button plain" href={href(to)} data-key={key}>
+    {t(label)}
+  </a>
+)
+
+const at = ({ post }: service.Item, place: string, from: string) =>
+  withQuery(links.teamPost(post.slug), { from, at: place })
+
 /** Leads to the field or the question, and back to the row that is next. */
-export function Ways({ view, item, next }: Props & { next: string | undefined }) {
-  const { t, href } = view
-  const { id, kind, may, post } = item
+export function Ways({ view, item, next }: WaysProps) {
+  const { id, kind, post } = item
   const isPost = kind === 'post'
-  const [stay, go] = [placeOf(view, id), placeOf(view, next)]
-  const way = (key: string, label: Key, to: string) => (
-    <a class="button plain" href={href(to)} data-key={key}>
-      {t(label)}
-    </a>
-  )
-  const at = (place: string, from: string) => withQuery(links.teamPost(post.slug), { from, at: place })
-  const remove = isPost
-    ? withQuery(`${links.teamPost(post.slug)}/delete`, { from: go, at: 'delete' })
-    : withQuery(`${links.comment(post.slug, id)}/delete`, { to: go })
+  const go = placeOf(view, next)
   return (
     <>
       {isPost && !item.repeats && !isFirstDecided(item) && view.may(merge) ? (
-        way('i', 'action.merge', withQuery(`${links.post(post.slug)}/merge`, { to: go }))
+        way(view, 'i', 'action.merge', withQuery(`${links.post(post.slug)}/merge`, { to: go }))
       ) : (
         <MergeButton view={view} item={item} to={go} />
       )}
-      {view.may(comments.create) ? way('r', 'comment.reply', at(isPost ? 'reply' : id, go)) : null}
-      {view.can('comment:create_internal') ? way('n', 'comment.writeNote', at('note', stay)) : null}
-      {isPost && view.may(movePosts) ? way('m', 'filter.roadmap', at('status', stay)) : null}
-      {may.includes('delete') ? way('#', 'action.delete', remove) : null}
+      {view.may(comments.create) ? way(view, 'r', 'comment.reply', at(item, isPost ? 'reply' : id, go)) : null}
     </>
   )
+}
+
+/** What is done less often; undefined where that is nothing. */
+export function moreWays({ view, item, next, hasStatus }: WaysProps & { hasStatus: boolean }) {
+  const { id, kind, may, post } = item
+  const isPost = kind === 'post'
+  const [stay, go] = [placeOf(view, id), placeOf(view, next)]
+  const remove = isPost
+    ? withQuery(`${links.teamPost(post.slug)}/delete`, { from: go, at: 'delete' })
+    : withQuery(`${links.comment(post.slug, id)}/delete`, { to: go })
+  const found = [
+    view.can('comment:create_internal') ? way(view, 'n', 'comment.writeNote', at(item, 'note', stay)) : null,
+    isPost && !hasStatus && view.may(movePosts) ? way(view, 'm', 'filter.roadmap', at(item, 'status', stay)) : null,
+    may.includes('delete') ? way(view, '#', 'action.delete', remove) : null,
+  ].filter((each) => each !== null)
+  return found.length > 0 ? <>{found}</> : undefined
 }
