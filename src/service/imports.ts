@@ -100,6 +100,7 @@ export function importing(
   const passwords = { kept: 0, leftOut: 0 }
   async function* pieces(): AsyncGenerator<Piece> {
     const before = await importedCounts(ctx.db, from)
+    const size = { most: TOGETHER }
     const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
     for await (const group of inGroups(rows)) {
       await assertStill({ access: 'owner' }, ctx, 'upload')
@@ -111,14 +112,17 @@ export function importing(
       const type = group.given[0]?.record.type
       const created = new Set<number>()
       const records = new Map(group.given.map(({ line, record }) => [line, record]))
-      for (const { line, outcome, error, password } of await takeAll(ctx, importer, group.given)) {
+      for (const { line, outcome, error, password } of await takeAll(ctx, importer, group.given, size)) {
         if (outcome === 'created') created.add(line)
         balance.count(records.get(line), outcome, error)
         if (password !== undefined) passwords[password] += 1
         if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
       }
       await repeats.look(group.given.flatMap(({ line, record }) => (record.type === 'post' && created.has(line) ? [record.fields.title] : []))) // prettier-ignore
-      yield { text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''), rows: 1 }
+      yield {
+        text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''),
+        rows: 1,
+      }
     }
     const all = balance.types
     const after = await importedCounts(ctx.db, from)
@@ -202,30 +206,36 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
   yield* flush()
 }
 
-/** In one transaction; where that fails, each alone, so that the error is of the record that causes it. */
-async function takeAll(ctx: Context, importer: Importer, given: readonly Given[]): Promise<Taken[]> {
-  if (given.length === 0) return []
-  if (ctx.dryRun) return importer.take(ctx, given)
-  const inOne = (some: readonly Given[]) =>
-    together(ctx, { looks: true }, async (inside) => {
-      await setCache(inside.db, 'large')
-      return importer.take(inside, some)
-    })
-  try {
-    return await inOne(given)
-  } catch (error) {
-    if (given.length === 1 && !isOfOne(error)) throw error
-  }
-  const taken: Taken[] = []
-  for (const one of given)
-    try {
-      taken.push(...(await inOne([one])))
-    } catch (thrown) {
-      const error = thrown instanceof AppError ? thrown : serverError(thrown)
-      if (error.status >= 500) throw error
-      taken.push({ line: one.line, outcome: 'failed', error })
-    }
-  return taken
+/** How many records a transaction has: fewer once the database took too long for more. */
+interface Size {
+  most: number
 }
 
-const isOfOne = (error: unknown): boolean => error instanceof AppError && error.status < 500
+/** In one transaction; where that fails, each half alone, so that the error is of the record that causes it. */
+async function takeAll(ctx: Context, importer: Importer, given: readonly Given[], size: Size): Promise<Taken[]> {
+  if (given.length === 0) return []
+  if (ctx.dryRun) return importer.take(ctx, given)
+  const parts = async (most: number) => {
+    const taken: Taken[] = []
+    for (let at = 0; at < given.length; at += most)
+      taken.push(...(await takeAll(ctx, importer, given.slice(at, at + most), size)))
+    return taken
+  }
+  if (given.length > size.most) return parts(size.most)
+  try {
+    return await together(ctx, { looks: true }, async (inside) => {
+      await setCache(inside.db, 'large')
+      return importer.take(inside, given)
+    })
+  } catch (thrown) {
+    const error = thrown instanceof AppError ? thrown : serverError(thrown)
+    const [one] = given
+    if (one && given.length === 1) {
+      if (error.status >= 500) throw error
+      return [{ line: one.line, outcome: 'failed', error }]
+    }
+    const half = Math.ceil(given.length / 2)
+    if (error.code === 'DATABASE_UNREACHABLE') size.most = half
+    return parts(half)
+  }
+}

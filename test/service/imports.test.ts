@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { DRY_RUN_HEADER } from '../../src/core/wire.js'
 import * as merges from '../../src/service/merges.js'
@@ -281,6 +282,25 @@ describe.each(engines)('an import on %s', (engine) => {
     await site.owner()
     const team = await site.member(['post:create', 'board:create', 'dashboard:read'])
     expect([(await send(site, team.token, RECORDS)).status, (await send(site, undefined, RECORDS)).status]).toEqual([403, 400]) // prettier-ignore
+  })
+
+  it('divides what the database refuses, to find the record', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const people = Array.from({ length: 2000 }, (_, at) => ({ type: 'person', sourceId: `${at}`, name: at === 1500 ? 'Refused' : 'Eve' })) // prettier-ignore
+    for (const statement of engine === 'sqlite'
+      ? [`create trigger refused before insert on users when new.name = 'Refused' begin select raise(abort, 'refused'); end`] // prettier-ignore
+      : [
+          `create function refused() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`,
+          `create trigger refused before insert on users for each row when (new.name = 'Refused') execute function refused()`,
+        ])
+      await sql.raw(statement).execute(site.db)
+    site.statements.length = 0
+    const { last } = await send(site, token, people)
+    expect(last).toMatchObject({ code: 'SERVER_ERROR' })
+    const tries = site.statements.filter((text) => /insert into "users"/.test(text))
+    expect([tries.length > 2, tries.length < 30]).toEqual([true, true])
+    expect(await site.db.selectFrom('users').select('userId').where('name', '=', 'Eve').execute()).toHaveLength(1500)
   })
 
   it('leads from the paths that posts had to where they are now, for those who see them', async () => {
