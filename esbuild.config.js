@@ -187,6 +187,7 @@ async function minifyAssets() {
       'src/web/assets/mentions.js',
       'src/web/assets/forms.js',
       'src/web/assets/images.js',
+      'src/web/assets/imports.js',
       'src/web/assets/search.js',
       'src/web/assets/site.css',
       'src/web/assets/site.js',

@@ -138,11 +138,17 @@ export async function startDaemon(
   )
   const self: Presence = { url, version, worker }
   const present = presence(self, app.base.now())
-  const jobs = startJobs([present, ...jobsOf({ ...app.base, schedule, backupWork, mailRate })], {
-    db: app.db,
-    now: app.base.now,
-    log: server.log,
-  })
+  const jobs = startJobs(
+    [
+      present,
+      ...jobsOf({ ...app.base, schedule, backupWork, mailRate, importBase: imports && { ...app.base, imports } }),
+    ],
+    {
+      db: app.db,
+      now: app.base.now,
+      log: server.log,
+    },
+  )
   // Otherwise doctor, run immediately, would report an unknown process.
   await Promise.race([present.announced, sleep(ANSWER_WITHIN_MS, undefined, { ref: false })])
   if (isNew)

@@ -9,6 +9,7 @@ import { create } from '../service/imports.js'
 import type { Call } from '../service/lib/operation.js'
 import { answerLines, errorOf } from '../service/lib/uploadresults.js'
 import { limitHeapGrowth } from '../process/heap.js'
+import { sourceIn } from '../sources/records.js'
 import { SOURCES, type SourceName } from '../sources/index.js'
 import { isAddress, type Preview, type SourceRecord } from '../sources/source.js'
 import { importExport, OWN } from './importsite.js'
@@ -167,7 +168,7 @@ async function prepared(
     notes.add(sentence)
   }
   const input = {
-    source: flags.source ?? product,
+    source: flags.source ?? (product === 'records' ? await sourceIn(from) : undefined) ?? product,
     ...(flags.board !== undefined && { boardId: flags.board }),
     ...(flags.confirmed && { confirmed: true }),
   }

@@ -135,6 +135,8 @@ const CODES = {
   BACKUP_NOT_FOUND: { status: 404 },
   BACKUP_EXISTS: { status: 409 },
   BACKUP_RUNNING: { status: 409 },
+  IMPORT_RUNNING: { status: 409 },
+  IMPORT_NOT_FOUND: { status: 404 },
   BACKUP_FAILED: { status: 500, exit: 1 },
   PASSPHRASE_WRONG: { status: 400 },
   DATABASE_IN_USE: { status: 409 },

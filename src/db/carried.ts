@@ -92,6 +92,8 @@ export const CARRIED = [
 export const LEFT_OUT = [
   'backup_tasks',
   'comment_search',
+  'import_refusals',
+  'import_runs',
   'indexed_comments',
   'job_leases',
   'job_runs',

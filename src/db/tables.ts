@@ -435,6 +435,33 @@ export interface Tables {
     /** At most one is. */
     isOpen: number
   }
+  /** An import that a server does in the background, at the request of an owner. */
+  import_runs: {
+    runId: string
+    userId: string
+    /** The name that the file was sent with. */
+    name: string
+    /** What the server that has the file finds it by. */
+    file: string
+    /** As JSON. */
+    options: string
+    isCheck: number
+    askedAt: string
+    startedAt: string | null
+    /** When its server last said that it goes on. */
+    seenAt: string | null
+    endedAt: string | null
+    ending: 'done' | 'failed' | 'stopped' | 'cancelled' | null
+    isCancelled: number
+    /** As JSON, as are the two below. */
+    progress: string | null
+    result: string | null
+    error: string | null
+    /** At most one is. */
+    isOpen: number
+  }
+  /** Lines of the file of records that an import refused. */
+  import_refusals: { runId: string; part: number; text: string }
   job_runs: { name: string; done_at: string | null; failed_at: string | null; error: string | null }
   /** The comments of the full-text index, by their number there. */
   indexed_comments: { number: Generated<number>; comment_id: string }

@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
+import { openRun } from '../db/importruns.js'
 import { Importer } from './importing.js'
 import { importing, OPTIONS, source } from './imports.js'
 import type { Body } from './lib/body.js'
@@ -33,25 +34,33 @@ export const BYTES = 'application/octet-stream'
 /** Bytes of a file. */
 export const MAX_BYTES = 200_000_000
 
+/** The fields of what takes a file. */
+export const OF_FILES = {
+  product: Type.Optional(oneOf(PRODUCTS, { description: 'What the file is from (default: what its content says)' })),
+  source: Type.Optional({ ...source, description: 'A name that keeps ids apart from those of other imports (default: the product)' }), // prettier-ignore
+  ...OPTIONS,
+  map: Type.Optional(
+    Type.String({
+      maxLength: 5000,
+      description: 'Headers of CSV by our names of the columns, each on a line: title=Subject',
+    }),
+  ),
+}
+
+export const running = (): AppError =>
+  new AppError('IMPORT_RUNNING', 'Another import is running at the server. Try again when it is done, or cancel it.')
+
 export const file = upload({
   id: 'imports.file',
   summary: 'Import a file of another product, or an export of a site; a dry run keeps the file for an hour',
   http: 'POST /import/file 200',
   access: 'owner',
-  errors: ['BOARD_NOT_FOUND', 'NOT_FOUND', 'STORAGE_FULL'],
+  errors: ['BOARD_NOT_FOUND', 'IMPORT_RUNNING', 'NOT_FOUND', 'STORAGE_FULL'],
   accepts: [BYTES],
   maxBytes: MAX_BYTES,
   types: [NDJSON],
   input: fields({
-    product: Type.Optional(oneOf(PRODUCTS, { description: 'What the file is from (default: what its content says)' })),
-    source: Type.Optional({ ...source, description: 'A name that keeps ids apart from those of other imports (default: the product)' }), // prettier-ignore
-    ...OPTIONS,
-    map: Type.Optional(
-      Type.String({
-        maxLength: 5000,
-        description: 'Headers of CSV by our names of the columns, each on a line: title=Subject',
-      }),
-    ),
+    ...OF_FILES,
     kept: Type.Optional(
       Type.String({
         pattern: '^[0-9a-z]{32}$',
@@ -64,22 +73,26 @@ export const file = upload({
   async run(ctx, { product, source: named, boardId: board, confirmed, map, kept }, { bytes }): Promise<LongBody> {
     if (!ctx.imports)
       throw new AppError('NOT_FOUND', 'Only a server imports a file over HTTP. Use "feedbackctl import".')
+    if (!ctx.dryRun && (await openRun(ctx.db))) throw running()
     const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
     const opened = { product, map: mapIn(map ?? '') }
     return { type: NDJSON, pieces: pieces(ctx, { bytes, kept, opened, named, boardId, confirmed }), end }
   },
 })
 
-interface Wanted {
+export interface Wanted {
   bytes: Body['bytes']
   kept: string | undefined
   opened: { product: Product | undefined; map: ReadonlyMap<string, string> }
   named: string | undefined
   boardId: string | null
   confirmed: boolean
+  /** Takes each record that is refused, as it was read. */
+  refused?(this: void, row: string, source: string): void
 }
 
-async function* pieces(ctx: Context, { bytes, kept, opened, ...options }: Wanted): AsyncGenerator<Piece> {
+/** Imports a file, which is sent or kept, and says how far it is and what it has done. */
+export async function* pieces(ctx: Context, { bytes, kept, opened, ...options }: Wanted): AsyncGenerator<Piece> {
   const files = ctx.imports?.files
   let [id, stays] = [kept, kept !== undefined]
   try {
@@ -103,25 +116,45 @@ type Found = Awaited<ReturnType<NonNullable<Context['imports']>['files']['open']
 
 async function* imported(
   ctx: Context,
-  { product, records }: Found,
-  { named = product, boardId, confirmed }: Pick<Wanted, 'named' | 'boardId' | 'confirmed'>,
+  { product, source, records }: Found,
+  { boardId, confirmed, refused, ...given }: Pick<Wanted, 'named' | 'boardId' | 'confirmed' | 'refused'>,
 ): AsyncGenerator<Piece> {
+  const named = given.named ?? source ?? product
+  const open = new Map<number, string>() // records whose answer is still to come, by their line
   const notes: string[] = []
   async function* rows() {
     let number = 0
     for await (const record of records((sentence) => void notes.push(sentence))) {
       const text = JSON.stringify(record)
-      yield { number: (number += 1), name: '', size: text.length, values: JSON.parse(text) as Record<string, unknown> }
+      number += 1
+      if (refused) open.set(number, text)
+      yield { number, name: '', size: text.length, values: JSON.parse(text) as Record<string, unknown> }
     }
   }
   const importer = new Importer({ source: named, confirmed, boardId })
   for await (const piece of importing(ctx, importer, { source: named, boardId, rows: rows() }).pieces) {
     for (const text of new Set(notes.splice(0))) yield { text: lineOf({ result: 'note', text }), rows: 0 }
+    if (refused) forget(open, piece.text, (row) => refused(row, named))
     yield piece
   }
 }
 
-function mapIn(text: string): ReadonlyMap<string, string> {
+/** Hands out the records that an answer refuses, without the hashes of passwords, and forgets those that are done. */
+function forget(open: Map<number, string>, text: string, refused: (row: string) => void): void {
+  for (const one of text.split('\n').filter(Boolean)) {
+    const { result, line = 0, until = 0 } = JSON.parse(one) as { result: string; line?: number; until?: number }
+    const row = open.get(line)
+    if (result === 'failed' && row !== undefined)
+      refused(JSON.stringify({ ...(JSON.parse(row) as object), passwordHash: undefined }))
+    if (result !== 'taken') continue
+    for (const each of open.keys()) {
+      if (each > until) break
+      open.delete(each)
+    }
+  }
+}
+
+export function mapIn(text: string): ReadonlyMap<string, string> {
   const given = text.split('\n').filter((line) => line.trim() !== '')
   return new Map(
     given.map((line): [string, string] => {

@@ -120,7 +120,7 @@ export function importing(
       }
       await repeats.look(group.given.flatMap(({ line, record }) => (record.type === 'post' && created.has(line) ? [record.fields.title] : []))) // prettier-ignore
       yield {
-        text: [...failures, { result: 'taken', until: group.until }].map(lineOf).join(''),
+        text: [...failures, { result: 'taken', until: group.until, balance: balance.types }].map(lineOf).join(''),
         rows: 1,
       }
     }

@@ -17,6 +17,7 @@ import * as merges from './merges.js'
 import * as identities from './identities.js'
 import * as images from './images.js'
 import * as importfiles from './importfiles.js'
+import * as importruns from './importruns.js'
 import * as imports from './imports.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
@@ -144,6 +145,11 @@ export const operations = [
   imports.findPath,
   siteimports.site,
   importfiles.file,
+  importruns.start,
+  importruns.confirm,
+  importruns.show,
+  importruns.cancel,
+  importruns.refused,
   posts.update,
   postmoves.move,
   posttags.tag,

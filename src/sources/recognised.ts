@@ -86,6 +86,7 @@ function ofLine(text: string): Recognised | undefined {
     const line: unknown = JSON.parse(text.split('\n', 1)[0] ?? '')
     if (!isObject(line)) return undefined
     if (line.type === 'header' && line.format === 'feedbackctl') return known('feedbackctl')
+    if (line.type === 'header' && line.format === 'feedbackctl-refused') return known('records')
     return RECORD_TYPES.some((type) => type === line.type) ? known('records') : undefined
   } catch {
     return undefined // JSON of many lines

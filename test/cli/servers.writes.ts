@@ -363,6 +363,9 @@ export const UNSHOWN = [
   'invitations.revoke',
   'imports.site', // ends every session; cli/importremote looks at two servers
   'imports.file', // writes what the others here do
+  'imports.startRun', // web/imports looks at two servers
+  'imports.confirmRun',
+  'imports.cancelRun',
   'views.create',
   'views.update',
   'views.delete',

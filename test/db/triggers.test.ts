@@ -56,6 +56,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0073_spam_index': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0075_hidden_votes': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0076_snoozes': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
+  '0077_import_runs': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
 }
 
 /** What triggers compute, and nothing recounts. */

@@ -54,7 +54,17 @@ async function* received() {
 }
 async function* noRecords() {}
 const oneSheet = { product: 'csv', preview: undefined, bytes: noRecords, records: noRecords }
-const IMPORTS = { lines: done, files: { receive: received, open: async () => oneSheet, remove: async () => {} } }
+const IMPORTS = {
+  lines: done,
+  files: {
+    receive: received,
+    open: async () => oneSheet,
+    remove: async () => {},
+    ids: async () => [],
+    keep: async () => {},
+    removeAbandoned: async () => {},
+  },
+}
 const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile, spooled: <T>(pieces: T) => pieces }
 
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
@@ -262,6 +272,17 @@ export async function makeWorld(engine: Engine) {
     async noTask() {
       await site.db.deleteFrom('backup_tasks').execute()
       return {}
+    },
+    /** One import runs at a time. This one is in such a state, with what it refused. */
+    async importRun(state: 'none' | 'running' | 'checked') {
+      await site.db.deleteFrom('import_runs').execute()
+      if (state === 'none') return {}
+      const at = site.clock.now.toISOString()
+      const run = { runId: newId(), userId: author.userId, name: 'x.csv', file: '', options: '{"boardId":null}', isCheck: 1, askedAt: at, startedAt: null, seenAt: null, isCancelled: 0, progress: null, result: null, error: null } // prettier-ignore
+      const ended = state === 'checked' ? { endedAt: at, ending: 'done' as const, isOpen: 0 } : { endedAt: null, ending: null, isOpen: 1 } // prettier-ignore
+      await site.db.insertInto('import_runs').values({ ...run, ...ended }).execute() // prettier-ignore
+      await site.db.insertInto('import_refusals').values({ runId: run.runId, part: 0, text: '{}\n' }).execute()
+      return { runId: run.runId }
     },
     async waitingMail() {
       await queueMail(site.db, site.clock.now, { recipient: 'eve@example.org', subject: 'x', text: 'x', html: 'x' })

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import path from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { filled } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
@@ -33,11 +33,20 @@ const browserOf = (token: string | undefined) => {
       form.set('file', new Blob([typeof content === 'string' ? content : new Uint8Array(content)]), name)
       return shown(await fetch(`${url}${PAGE}`, { method: 'POST', headers, body: form, redirect: 'manual' }))
     },
-    /** Sends the form that confirms what a page shows. */
-    async confirm(url: string, { text }: Shown) {
-      const fields = [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]) // prettier-ignore
-      return shown(await fetch(`${url}${PAGE}/run`, { method: 'POST', headers, body: new URLSearchParams(fields), redirect: 'manual' })) // prettier-ignore
+    /** Sends a form of the page: the one that imports what was checked, or that ends it. */
+    async send(url: string, form: 'run' | 'cancel', { text }: Shown) {
+      const [, runId = ''] = /name="runId" value="([^"]*)"/.exec(text) ?? []
+      return shown(await fetch(`${url}${PAGE}/${form}`, { method: 'POST', headers, body: new URLSearchParams({ runId }), redirect: 'manual' })) // prettier-ignore
     },
+    /** The page once nothing runs any more. */
+    over: (url: string) =>
+      vi.waitUntil(
+        async () => {
+          const page = await shown(await fetch(`${url}${PAGE}`, { headers }))
+          return page.text.includes('data-import="busy"') ? undefined : page
+        },
+        { timeout: 60_000 },
+      ),
   }
 }
 
@@ -96,48 +105,68 @@ it.each(engines)(
       ['postgres://u@127.0.0.1/other', 'the JSON of its API', { product: 'astuto' }],
       ['Name of nothing;x\n1;2\n', 'No column is the title. Name it with title=HEADER', { product: 'csv', map: '' }],
       [zipOf({ 'posts.json': '[]' }, 60_000_000), 'too much', {}],
-      [IDEAS, 'names none', { map: 'title' }],
     ] as const) {
-      const { status, text: page } = await owner.upload(url, 'x', content, fields)
-      const [, problem] = /role="alert".*?<p>(.*?)<\/p>/s.exec(page) ?? []
-      expect([status, problem]).toEqual([said === 'too much' ? 413 : 422, expect.stringContaining(said)])
+      expect((await owner.upload(url, 'x', content, fields)).status).toBe(303)
+      const { text: page } = await owner.over(url)
+      const [, problem] = /class="problem" role="status">(.*?)<\/p>/s.exec(page) ?? []
+      expect(problem).toContain(said)
       expect(problem).not.toMatch(/feedbackctl-import|\.\.$/)
     }
+    expect((await owner.upload(url, 'x', IDEAS, { map: 'title' })).text).toContain('names none')
     expect(await announced(url, token, 300_000_000)).toEqual([413, true])
     expect(leftIn(machine)).toEqual([])
 
     // An export of another site, which only an empty one takes
-    const own = await owner.upload(url, 'site.jsonl', text)
-    expect([own.status, await titlesAt(url)]).toEqual([200, []])
+    expect((await owner.upload(url, 'site.jsonl', text)).status).toBe(303)
+    const own = await owner.over(url)
+    expect(await titlesAt(url)).toEqual([])
     expect(rowsIn(own)).toContainEqual(['post', '2'])
-    const put = await owner.confirm(other, own) // another server of the machine
-    expect([put.status, put.text]).toEqual([200, expect.stringContaining('ada@example.org')])
-    expect(rowsIn(put)).toEqual(rowsIn(own))
-    expect(put.cookies.join()).toMatch(/feedbackctl=;/)
+    expect(own.text).toContain('Everybody is signed out, you too')
+    expect((await owner.send(other, 'run', own)).status).toBe(303) // another server of the machine
+    await vi.waitUntil(async () => (await owner.get(`${url}${PAGE}`)).status === 303, { timeout: 60_000 })
     expect([await titlesAt(url), await titlesAt(other)]).toEqual([['Dark mode'], ['Dark mode']])
+    const again = browserOf(await tokenAt(url, 'login', 'ada@example.org'))
+    expect(rowsIn(await again.over(url))).toEqual(rowsIn(own))
     expect(leftIn(machine)).toEqual([])
 
     // A table of another product
-    const again = browserOf(await tokenAt(url, 'login', 'ada@example.org'))
-    const refused = await again.upload(url, 'site.jsonl', text)
-    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('The site is not empty')])
-    const checked = await again.upload(url, 'ideas.csv', IDEAS, { map: 'title=Subject\r\n', boardId: '', product: '' })
+    await again.upload(url, 'site.jsonl', text)
+    expect((await again.over(url)).text).toContain('The site is not empty')
+    await again.upload(url, '<b>\u202eideas\u0000.csv', IDEAS, { map: 'title=Subject\r\n', boardId: '', product: '' })
+    const checked = await again.over(url)
+    expect(checked.text).toMatch(/<bdi>&lt;b>[^<]*ideas/)
     expect(rowsIn(checked)).toContainEqual(['Posts', '3', '2', '0', '0', '1'])
     expect(rowsIn(checked)).toContainEqual(['Ideas', '2 of 3', '1,135 of 1,136', '0 of 0'])
     expect(checked.text).toContain('title is missing')
     expect(await titlesAt(url)).toEqual(['Dark mode'])
     expect(leftIn(machine)).toHaveLength(1)
-    const done = await again.confirm(url, checked)
+    expect((await again.send(url, 'run', checked)).status).toBe(303)
+    const done = await again.over(other)
     expect(rowsIn(done)).toContainEqual(['Posts', '3', '2', '0', '0', '1'])
-    expect(done.text).not.toContain('name="kept"')
+    expect(done.text).not.toContain('name="runId"')
+    expect(rowsIn(await again.get(`${url}${PAGE}`))).toEqual(rowsIn(done)) // a reload, and the other server
     expect(await titlesAt(other)).toEqual(['<b>=cmd()</b>', 'Dark mode', 'Dark mode'])
     expect(leftIn(machine)).toEqual([])
     const member = browserOf(await tokenAt(url, 'signup', 'eve@example.org'))
     expect((await member.upload(url, 'ideas.csv', IDEAS)).status).toBe(403)
     expect((await member.get(`${url}${PAGE}`)).status).toBe(404)
-    const gone = await again.confirm(url, checked)
-    expect([gone.status, gone.text]).toEqual([404, expect.stringContaining('no longer here')])
-    const second = await again.upload(url, 'ideas.csv', IDEAS)
-    expect(rowsIn(second)).toContainEqual(['Posts', '3', '0', '0', '2', '1'])
+    expect((await again.send(url, 'run', checked)).status).toBe(303)
+    expect(rowsIn(await again.over(url))).toEqual(rowsIn(done))
+
+    // What was refused is a file, which can be mended and imported
+    const [, file = ''] = /href="([^"]*refused\.jsonl[^"]*)"/.exec(done.text) ?? []
+    expect((await member.get(`${url}${file}`)).status).toBeGreaterThanOrEqual(400)
+    expect((await browserOf(undefined).get(`${url}${file}`)).status).toBe(303)
+    const refused = await again.get(`${other}${file}`)
+    expect(refused.text.trim().split('\n').map((line) => JSON.parse(line) as object)).toEqual([
+      { type: 'header', format: 'feedbackctl-refused', source: 'csv' },
+      expect.objectContaining({ type: 'post', title: '', importedVotes: 1 }),
+    ]) // prettier-ignore
+    await again.upload(url, 'refused.jsonl', refused.text.replace('"title":""', '"title":"Mended"'))
+    await again.send(url, 'run', await again.over(url))
+    expect(rowsIn(await again.over(url))).toContainEqual(['Posts', '1', '1', '0', '0', '0'])
+    expect(await titlesAt(url)).toEqual(['<b>=cmd()</b>', 'Dark mode', 'Dark mode', 'Mended'])
+    await again.upload(url, 'ideas.csv', IDEAS)
+    expect(rowsIn(await again.over(url))).toContainEqual(['Posts', '3', '0', '0', '3', '0'])
   },
 )

@@ -107,8 +107,15 @@ interface SiteImports {
 
 /** Files that were sent to be imported. */
 interface ImportFiles {
-  /** Stores what is sent, for an hour at most. It says how many bytes there are, and at the end by which id it is found. */
-  receive(this: void, bytes: Body['bytes']): AsyncIterable<{ received: number } | { id: string }>
+  /**
+   * Stores what is sent, for an hour, or until it is removed. It says how many bytes there are, and at the end by which id
+   * it is found.
+   */
+  receive(
+    this: void,
+    bytes: Body['bytes'],
+    options?: { untilRemoved: boolean },
+  ): AsyncIterable<{ received: number } | { id: string }>
   /** Throws NOT_FOUND for a file that is not here, and BAD_REQUEST for one that nobody can import. */
   open(
     this: void,
@@ -116,11 +123,19 @@ interface ImportFiles {
     options: { product: string | undefined; map: ReadonlyMap<string, string> },
   ): Promise<ImportFile>
   remove(this: void, id: string): Promise<void>
+  /** The ids of the files that are here. */
+  ids(this: void): Promise<string[]>
+  /** Removes what a server that was killed has left, once it is old. */
+  removeAbandoned(this: void): Promise<void>
+  /** Says that a file is in use, so that nobody takes it for abandoned. */
+  keep(this: void, id: string): Promise<void>
 }
 
 interface ImportFile {
   /** The word for what it is from. */
   product: string
+  /** The name of the source that the file itself gives. */
+  source?: string | undefined
   /** Of a table: what its columns were taken for, and its first rows. */
   preview: ImportPreview | undefined
   bytes(this: void): Body['bytes']

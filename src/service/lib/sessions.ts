@@ -47,6 +47,14 @@ export async function actorOf(authorization: string | undefined, ctx: SessionCon
   return sessionId === undefined ? { ...actor, generation: claims.generation } : { ...actor, sessionId }
 }
 
+/** The actor of a person, for work that goes on after their request, and after their session. */
+export async function actorFor(
+  userId: string,
+  { db, unverified }: Pick<SessionContext, 'db' | 'unverified'>,
+): Promise<Actor> {
+  return personActor(await findActor(db, userId), { expiresAt: Infinity, unverified })
+}
+
 /**
  * For a write that gives access: throws INVALID_TOKEN where the session of the actor has ended since the request began.
  * Call it in the transaction, after `lockUser`, which waits for whoever ends the sessions of the person.

@@ -1,16 +1,13 @@
 import type { Key } from '../../core/catalogue.js'
-import type { ErrorBody } from '../../core/errors.js'
 import type { Product } from '../../service/importfiles.js'
 import type { ImportPreview } from '../../service/lib/context.js'
 import { links } from '../kit/links.js'
-import type { Fields, View } from '../kit/page.js'
-import { Form, Hidden, Submit } from '../parts/form.js'
+import type { View } from '../kit/page.js'
 import { Table } from '../parts/table.js'
-import { Top } from '../parts/top.js'
 
 export const HOME = '/dashboard/settings/import'
 
-type Type = 'board' | 'status' | 'tag' | 'person' | 'post' | 'vote' | 'comment' | 'merge' | 'other'
+export type Type = 'board' | 'status' | 'tag' | 'person' | 'post' | 'vote' | 'comment' | 'merge' | 'other'
 
 interface Part {
   found: number
@@ -37,55 +34,43 @@ interface Site {
   types: { type: string; lines: number }[]
 }
 
-export type AnswerLine =
-  | { result: 'working' | 'failed' | 'taken' }
-  | { result: 'note'; text: string }
-  | { result: 'opened'; product: Product; preview?: ImportPreview; kept?: string }
-  | { result: 'incomplete'; error: ErrorBody }
-  | Balance
-  | Site
+/** What is kept of an import that has ended. */
+export type Answer = { product: Product; preview?: ImportPreview; notes: string[] } & (Balance | Site)
 
-export interface Answer {
-  notes: string[]
-  product: Product
-  preview: ImportPreview | undefined
-  kept: string | undefined
-  done: Balance | undefined
-  site: Site | undefined
+/** What each product writes, as names and kinds of files are in no language. */
+const KINDS: Readonly<Record<Product, { name?: string; label?: Key; kind: string }>> = {
+  feedbackctl: { label: 'import.own', kind: 'JSONL' },
+  astuto: { name: 'Astuto', kind: 'JSON' },
+  canny: { name: 'Canny', kind: 'CSV, JSON' },
+  clearflask: { name: 'ClearFlask', kind: 'ZIP' },
+  csv: { label: 'import.table', kind: 'CSV' },
+  fider: { name: 'Fider', kind: 'ZIP, CSV' },
+  github: { name: 'GitHub', kind: 'JSON' },
+  quackback: { name: 'Quackback', kind: 'ZIP' },
+  records: { label: 'import.records', kind: 'JSONL' },
+  uservoice: { name: 'UserVoice', kind: 'CSV' },
 }
 
-interface Props {
-  view: View
-  title: string
-  shown: { file: string; product: string }
-  answer: Answer
-  /** What was sent, for the form that imports what was checked. */
-  form: Fields
-  isDry: boolean
+export const nameOf = ({ t }: Pick<View, 't'>, product: Product): string => {
+  const { name = '', label, kind } = KINDS[product]
+  return `${label === undefined ? name : t(label)} (${kind})`
 }
 
-/** The balance sheet of an import, with the button that does what was checked. */
-export function Result({ view, title, shown, answer, form, isDry }: Props) {
+/** The balance sheet of an import. */
+export function Result({ view, answer, isDry }: { view: View; answer: Answer; isDry: boolean }) {
   const { t } = view
-  const { done, site, notes, preview, kept } = answer
-  const isOffered = isDry && kept !== undefined && site?.same !== true
+  const { notes, preview } = answer
   return (
     <>
-      <Top view={view} title={title} back={{ to: HOME, text: t('import.title') }} />
-      <p>
-        <bdi>{shown.file}</bdi> {shown.file === '' ? null : '·'} <bdi>{shown.product}</bdi>
-      </p>
-      {isDry ? (
-        <p class="note" role="status">
-          {t(site?.same ? 'import.same' : 'import.nothingYet')}
-        </p>
-      ) : null}
       {preview ? <Columns view={view} preview={preview} /> : null}
-      {done ? <Sheet view={view} done={done} isDry={isDry} /> : null}
-      {site ? <Lines view={view} site={site} isDry={isDry} /> : null}
+      {'balance' in answer ? (
+        <Sheet view={view} done={answer} isDry={isDry} />
+      ) : (
+        <Lines view={view} site={answer} isDry={isDry} />
+      )}
       {notes.length > 0 ? (
         <>
-          <h2>{t('import.leftOut')}</h2>
+          <h3>{t('import.leftOut')}</h3>
           <ul>
             {notes.map((note) => (
               <li dir="auto">{note}</li>
@@ -93,23 +78,6 @@ export function Result({ view, title, shown, answer, form, isDry }: Props) {
           </ul>
         </>
       ) : null}
-      {isOffered ? (
-        <Form view={view} to={`${HOME}/run`} class="buttons">
-          {(['product', 'boardId', 'map', 'confirmed', 'name'] as const).map((name) => (
-            <Hidden name={name} value={form[name]} />
-          ))}
-          <Hidden name="kept" value={kept} />
-          <Submit>{t('import.run')}</Submit>
-          <a class="button plain" href={view.href(HOME)}>
-            {t('form.cancel')}
-          </a>
-        </Form>
-      ) : null}
-      {isDry || site?.owner ? null : (
-        <p>
-          <a href={view.href('/dashboard/posts')}>{t('nav.posts')}</a>
-        </p>
-      )}
     </>
   )
 }
@@ -128,7 +96,7 @@ const Columns = ({ view: { t }, preview: { columns } }: { view: View; preview: I
   </p>
 )
 
-const LABELS: Readonly<Record<Type, Key>> = {
+export const LABELS: Readonly<Record<Type, Key>> = {
   board: 'nav.boards',
   status: 'import.statuses',
   tag: 'tag.label',
@@ -173,7 +141,7 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
       <p class="soft">{t('import.sheetHint')}</p>
       {byBoard.length === 0 ? null : (
         <>
-          <h2>{t('import.byBoard')}</h2>
+          <h3>{t('import.byBoard')}</h3>
           <Table
             view={view}
             label={t('import.byBoard')}
@@ -194,7 +162,7 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
       )}
       {failures.length === 0 ? null : (
         <>
-          <h2>{t('import.failed')}</h2>
+          <h3>{t('import.failed')}</h3>
           <ul>
             {failures.map(({ type, count, first }) => (
               <li>
@@ -203,12 +171,11 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
             ))}
             {otherFailures > 0 ? <li>{t('import.otherCauses', { count: otherFailures })}</li> : null}
           </ul>
-          <p class="soft">{t('import.refusedHint')}</p>
         </>
       )}
       {similar ? (
         <>
-          <h2>{t('import.similar', { count: similar.count })}</h2>
+          <h3>{t('import.similar', { count: similar.count })}</h3>
           <ul>
             {similar.posts.map(({ title, number, earlier }) => (
               <li>
@@ -223,16 +190,11 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
   )
 }
 
-function Lines({ view, site: { types, passwords, owner, same }, isDry }: { view: View; site: Site; isDry: boolean }) {
+function Lines({ view, site: { types, passwords, same }, isDry }: { view: View; site: Site; isDry: boolean }) {
   const { t, words } = view
   return (
     <>
       {isDry && !same ? <p>{t('import.ownLoss')}</p> : null}
-      {owner ? (
-        <p class="note" role="status">
-          {t('import.signedOut', { email: owner.email })} <a href={view.href('/login')}>{t('nav.login')}</a>
-        </p>
-      ) : null}
       {passwords || same ? null : <p>{t('import.noPasswords')}</p>}
       <Table
         view={view}

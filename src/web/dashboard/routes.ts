@@ -125,6 +125,7 @@ export const routes = {
     '/dashboard/settings/backups/rehearse': async () => (await backups()).rehearse,
     '/dashboard/settings/import': async () => (await imports()).check,
     '/dashboard/settings/import/run': async () => (await imports()).run,
+    '/dashboard/settings/import/cancel': async () => (await imports()).cancel,
     '/dashboard/settings/keys': async () => (await keys()).create,
     '/dashboard/settings/keys/:key/revoke': async () => (await keys()).revoke,
     '/dashboard/users': async () => (await users()).block,
@@ -151,5 +152,6 @@ export const routes = {
     '/dashboard/settings/backups/site.jsonl': async () => (await backups()).taken.lines,
     '/dashboard/settings/backups/csv.zip': async () => (await backups()).taken.csv,
     '/dashboard/settings/backups/pages.zip': async () => (await backups()).taken.pages,
+    '/dashboard/settings/import/refused.jsonl': async () => (await imports()).refused,
   },
 } satisfies RoutesOf

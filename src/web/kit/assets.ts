@@ -64,6 +64,8 @@ export const dashboardStyle = assetOf('dashboard.css')
 export const dashboardScript = assetOf('dashboard.js')
 /** Loaded where a form is a step of several, orders rows, previews a colour, or is saved as a whole. */
 export const formsScript = assetOf('forms.js')
+/** Loaded while an import runs. */
+export const importsScript = assetOf('imports.js')
 export const icon = assetOf('icon.svg')
 /** The same icon on a full square. Home screens round the corners themselves. */
 export const squareIcon = assetOf('icon.png')
@@ -90,6 +92,7 @@ export const assets = new Map(
     dashboardStyle,
     dashboardScript,
     formsScript,
+    importsScript,
     icon,
     squareIcon,
   ].map((asset) => [asset.path, asset]),

@@ -270,7 +270,10 @@ export function Summary({
 }
 
 /** The text of an error in the language of the reader: that of the catalogue, or what the operation says. */
-export function errorText(view: Pick<View, 'words'>, { code, message, retryAfter, reason }: AppError): string {
+export function errorText(
+  view: Pick<View, 'words'>,
+  { code, message, retryAfter, reason }: Pick<AppError, 'code' | 'message'> & Partial<AppError>,
+): string {
   const [minutes, hours] = [Math.ceil((retryAfter ?? 0) / 60), Math.ceil((retryAfter ?? 0) / 3600)]
   if (retryAfter !== undefined && code === 'TOTP_LIMITED')
     return hours > 2

@@ -237,6 +237,8 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     BACKUP_NOT_FOUND: command[1] === 'rehearse' ? run('backup create') : backups,
     BACKUP_EXISTS: command[0] === 'db' ? otherTarget(args, again) : help,
     BACKUP_RUNNING: later,
+    IMPORT_RUNNING: later,
+    IMPORT_NOT_FOUND: help,
     BACKUP_FAILED: run('doctor backups disk'),
     PASSPHRASE_WRONG: again(withOptions(withoutOption(args, '--backup-passphrase-file'), '--backup-passphrase-file', 'FILE')), // prettier-ignore
     DATABASE_IN_USE: [then('status', 'to see who uses it')],

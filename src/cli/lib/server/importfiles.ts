@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,6 +9,7 @@ import { randomWord } from '../../../core/ids.js'
 import { sizeText } from '../../../core/text.js'
 import type { Context } from '../../../service/lib/context.js'
 import { Archive } from '../../../sources/lib/archive.js'
+import { sourceIn } from '../../../sources/records.js'
 import { recognised } from '../../../sources/recognised.js'
 import { SOURCES, type SourceName } from '../../../sources/index.js'
 
@@ -24,17 +25,20 @@ const OWN = 'feedbackctl'
 
 /** The files in the data folder. All servers of a machine find them. */
 export function importFiles(dataDir: string | undefined): Files {
-  const folderOf = (id: string): string | undefined =>
-    [dataDir ?? tmpdir(), tmpdir()]
+  const folders = () =>
+    [...new Set([dataDir ?? tmpdir(), tmpdir()])]
       .flatMap((near) => (existsSync(near) ? readdirSync(near).map((name) => path.join(near, name)) : []))
-      .find((each) => path.basename(each).startsWith(`${IMPORT}${id}-`))
+      .filter((each) => FOLDER.test(path.basename(each)))
+  const folderOf = (id: string): string | undefined =>
+    folders().find((each) => path.basename(each).startsWith(`${IMPORT}${id}-`))
   const remove = (id: string) => {
     const folder = folderOf(id)
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }
+  const removeAbandoned = () => removeLeftovers(copyLeftovers(dataDir ?? tmpdir(), new Date()))
   return {
-    async *receive(bytes) {
-      removeLeftovers(copyLeftovers(dataDir ?? tmpdir(), new Date()))
+    async *receive(bytes, options) {
+      removeAbandoned()
       const id = randomWord(32)
       const folder = folderNear(dataDir, `${IMPORT}${id}-`)
       try {
@@ -45,7 +49,7 @@ export function importFiles(dataDir: string | undefined): Files {
         remove(id)
         throw error
       }
-      setTimeout(() => remove(id), KEPT_MS).unref()
+      if (!options?.untilRemoved) setTimeout(() => remove(id), KEPT_MS).unref()
       yield { id }
     },
     async open(id, { product, map }) {
@@ -65,6 +69,7 @@ export function importFiles(dataDir: string | undefined): Files {
         const { read, preview } = await SOURCES[word as SourceName]()
         return {
           product: word,
+          source: word === 'records' ? await sourceIn(from) : undefined,
           preview: await preview?.({ from, map }),
           bytes,
           async *records(note) {
@@ -83,8 +88,17 @@ export function importFiles(dataDir: string | undefined): Files {
       })
     },
     remove: async (id) => remove(id),
+    ids: async () => folders().map((each) => FOLDER.exec(path.basename(each))?.[1] ?? ''),
+    removeAbandoned: async () => removeAbandoned(),
+    async keep(id) {
+      const folder = folderOf(id)
+      if (folder !== undefined) utimesSync(folder, new Date(), new Date())
+    },
   }
 }
+
+/** A folder of a file that was sent, and its id. */
+const FOLDER = new RegExp(`^${IMPORT}([0-9a-z]{32})-`)
 
 async function* nothing(): AsyncGenerator<object> {}
 

@@ -11,11 +11,14 @@ export function siteImports(app: App, config: Config): NonNullable<Context['impo
       yield* importOpen(config, bytes, { db: app.db, ...options })
     },
     files: {
-      async *receive(bytes) {
-        yield* (await files()).receive(bytes)
+      async *receive(bytes, options) {
+        yield* (await files()).receive(bytes, options)
       },
       open: async (id, options) => (await files()).open(id, options),
       remove: async (id) => (await files()).remove(id),
+      ids: async () => (await files()).ids(),
+      removeAbandoned: async () => (await files()).removeAbandoned(),
+      keep: async (id) => (await files()).keep(id),
     },
   }
 }

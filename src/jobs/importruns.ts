@@ -1,0 +1,63 @@
+import { claimRun, endRun, forgetRuns, listRuns, openRun, type ImportRun } from '../db/importruns.js'
+import { workOn, type ImportBase } from '../service/importwork.js'
+import { isKept, REFUSED_MS } from '../service/lib/importstates.js'
+import type { Job, Run } from './runner.js'
+
+/** Milliseconds between two checks whether something was asked for. */
+const LOOK = 500
+/** Milliseconds after which a run whose server says nothing has stopped. */
+const SILENT = 15_000
+/** Milliseconds between two times at which files and runs are forgotten. */
+const SWEEP = 10 * 60_000
+
+/**
+ * Does the imports that an owner asks for. The server that has the file does it: each looks, and only one begins. What a
+ * killed server leaves, another ends, or the same when it starts again.
+ */
+export function importRuns(base: ImportBase): Job {
+  let swept = -Infinity
+  const isSwept = (now: Date) => now.getTime() - swept < SWEEP
+  return {
+    name: 'imports',
+    every: LOOK,
+    isDue: async ({ db, now }) => !isSwept(now()) || (await openRun(db)) !== undefined,
+    async run(site) {
+      const { db, now, log, signal } = site
+      if (!isSwept(now())) await sweep(base, site)
+      swept = now().getTime()
+      const run = await openRun(db)
+      if (!run) return
+      const { runId, name, isCheck } = run
+      if (run.startedAt !== null || !(await isHere(base, run))) return endSilent(base, site, run)
+      if (!(await claimRun(db, runId, now().toISOString()))) return
+      const { ending, error } = await workOn(base, run, signal)
+      const fields = { job: 'imports', run: runId, check: isCheck === 1 || undefined }
+      if (error && error.status >= 500)
+        log.error({ ...fields, code: error.code, err: error.cause }, `an import failed: ${error.message}`) // prettier-ignore
+      else log.info({ ...fields, file: name, ending }, isCheck === 1 ? 'checked a file' : 'imported a file')
+      await sweep(base, site)
+    },
+  }
+}
+
+const isHere = async ({ imports }: ImportBase, { file }: ImportRun): Promise<boolean> =>
+  ((await imports?.files.ids()) ?? []).includes(file)
+
+/** Ends a run that nobody does any more, or that no server with its file begins. */
+async function endSilent(base: ImportBase, site: Run, run: ImportRun): Promise<void> {
+  const { db, now } = site
+  const { runId, seenAt, askedAt, isCancelled } = run
+  const silent = now().getTime() - Date.parse(seenAt ?? askedAt)
+  if (silent >= 0 && silent < SILENT) return // a time to come is of a clock that went back since
+  const ending = isCancelled === 1 ? 'cancelled' : 'stopped'
+  if (await endRun(db, { runId, seenAt, endedAt: now().toISOString(), ending })) await sweep(base, site)
+}
+
+/** Removes the files here of runs that have ended, and what is old. */
+async function sweep({ imports }: ImportBase, { db, now }: Run): Promise<void> {
+  const ended = (await listRuns(db)).filter((run) => run.isOpen === 0 && !isKept(run, now()))
+  const here = new Set(await imports?.files.ids())
+  for (const { file } of ended) if (here.has(file)) await imports?.files.remove(file)
+  await imports?.files.removeAbandoned()
+  await forgetRuns(db, new Date(now().getTime() - REFUSED_MS).toISOString())
+}

@@ -1,0 +1,182 @@
+import { AppError, serverError } from '../core/errors.js'
+import { endRun, insertRefusals, keepRun, type ImportRun } from '../db/importruns.js'
+import { pieces, mapIn, type Product } from './importfiles.js'
+import { assertOwner, assertSignedIn } from './lib/access.js'
+import type { Context, ImportPreview } from './lib/context.js'
+import { progressOf, type Progress } from './lib/importstates.js'
+import { actorFor } from './lib/sessions.js'
+import { answerLines, errorOf } from './lib/uploadresults.js'
+
+/** What a server has to import something by itself. */
+export type ImportBase = Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'>
+
+/** Milliseconds between two times at which a run says that it goes on. */
+const SAYS_MS = 1000
+/** Characters of a part of the refused records, and of all that are kept. */
+const PART = 500_000
+const MOST_REFUSED = 50_000_000
+
+type Line =
+  | { result: 'working'; step: string; table?: string; rows?: number; all?: number }
+  | { result: 'taken'; balance: { type: string; found: number }[] }
+  | { result: 'opened'; product: string; preview?: ImportPreview }
+  | { result: 'note'; text: string }
+  | { result: 'failed' }
+  | { result: 'complete' }
+  | { result: 'incomplete'; error: AppError['body'] }
+
+type Options = { product?: Product; source?: string; boardId: string | null; confirmed: boolean; map?: string }
+
+/** Does an import that somebody has asked for, and says how it ends. What it throws, the site has no answer to. */
+export async function workOn(base: ImportBase, run: ImportRun, signal: AbortSignal): Promise<Ended> {
+  const { now } = base
+  const work = new Work(base, run)
+  const end = async (ended: Pick<Parameters<typeof endRun>[1], 'ending' | 'result' | 'error'>): Promise<Ended> => {
+    if (run.isCheck === 0 || ended.ending !== 'done') await base.imports?.files.remove(run.file)
+    await endRun(base.db, { runId: run.runId, endedAt: now().toISOString(), ...ended, ...work.told() })
+    return { ending: ended.ending }
+  }
+  try {
+    const result = await work.do(signal)
+    if (result === undefined)
+      return await end({ ending: signal.aborted || work.state === 'goes on' ? 'stopped' : work.state })
+    return await end({ ending: 'done', result: JSON.stringify(result) })
+  } catch (error) {
+    if (signal.aborted) return end({ ending: 'stopped' })
+    const known = error instanceof AppError ? error : serverError(error)
+    const { code, message } = known.body
+    await end({ ending: 'failed', error: JSON.stringify({ code, message }) })
+    return { ending: 'failed', error: known }
+  } finally {
+    work.close()
+  }
+}
+
+interface Ended {
+  ending: ImportRun['ending']
+  error?: AppError
+}
+
+class Work {
+  readonly #base: ImportBase
+  readonly #run: ImportRun
+  readonly #progress: Progress
+  readonly #timer: NodeJS.Timeout
+  readonly #refusals: Refusals
+  state: Awaited<ReturnType<typeof keepRun>> = 'goes on'
+  #saying: Promise<void> | undefined
+
+  constructor(base: ImportBase, run: ImportRun) {
+    this.#base = base
+    this.#run = run
+    this.#progress = progressOf(run)
+    this.#refusals = new Refusals(base.db, run.runId)
+    this.#timer = setInterval(() => void (this.#saying ??= this.#say()), SAYS_MS)
+  }
+
+  /** Returns undefined where it was to end before. */
+  async do(signal: AbortSignal): Promise<object | undefined> {
+    const { isCheck, userId, file, options } = this.#run
+    const actorNow = () => actorFor(userId, this.#base)
+    const ctx: Context = { ...this.#base, actor: await actorNow(), actorNow, origin: 'http', dryRun: isCheck === 1 }
+    assertSignedIn('owner', ctx.actor)
+    assertOwner('owner', ctx.actor) // as when it was asked for
+    await this.#say()
+    if (this.state !== 'goes on') return undefined
+    const { product, source, boardId, confirmed, map = '' } = JSON.parse(options) as Options
+    const seen: { product?: string; preview?: ImportPreview | undefined } = {}
+    const notes: string[] = []
+    const answer = pieces(ctx, {
+      bytes: nothing(),
+      kept: file,
+      opened: { product, map: mapIn(map) },
+      named: source,
+      boardId,
+      confirmed,
+      refused: (row, from) => this.#refusals.add(row, from),
+    })
+    for await (const line of answerLines<Line>(answer)) {
+      if (line.result === 'incomplete') throw errorOf(line.error)
+      if (line.result === 'note') notes.push(line.text)
+      if (line.result === 'opened') Object.assign(seen, { product: line.product, preview: line.preview })
+      if (line.result === 'taken') this.#count(line.balance)
+      if (line.result === 'working' && line.step !== 'receive')
+        this.#progress.done = [{ type: line.step, done: line.rows ?? 0, found: line.all ?? null }]
+      if (line.result === 'complete') {
+        this.#progress.refused = await this.#refusals.end()
+        return { ...seen, notes, ...line }
+      }
+      await this.#refusals.write()
+      if (this.state !== 'goes on' || signal.aborted) return undefined
+    }
+    throw new Error('An import has ended without a word.')
+  }
+
+  told(): { progress: string } {
+    return { progress: JSON.stringify(this.#progress) }
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  #count(balance: readonly { type: string; found: number }[]): void {
+    const counted = new Map(balance.map(({ type, found }) => [type, found]))
+    const others = this.#progress.done.filter(({ type }) => !counted.has(type))
+    const foundOf = (type: string) => this.#progress.done.find((each) => each.type === type)?.found ?? null
+    this.#progress.done = [...balance.map(({ type, found: done }) => ({ type, done, found: foundOf(type) })), ...others]
+  }
+
+  /** One at a time: while an export is put in, nobody else can write. */
+  async #say(): Promise<void> {
+    const { db, now, imports } = this.#base
+    const { runId, file } = this.#run
+    try {
+      await imports?.files.keep(file)
+      this.state = await keepRun(db, { runId, seenAt: now().toISOString(), ...this.told() })
+    } catch {
+      // the next time says it
+    } finally {
+      this.#saying = undefined
+    }
+  }
+}
+
+/** Keeps what an import refuses, in parts, with the name of the source first. */
+class Refusals {
+  readonly #db: Context['db']
+  readonly #runId: string
+  #text = ''
+  #part = 0
+  #size = 0
+  #count = 0
+
+  constructor(db: Context['db'], runId: string) {
+    this.#db = db
+    this.#runId = runId
+  }
+
+  add(row: string, source: string): void {
+    if (this.#size + row.length > MOST_REFUSED) return
+    if (this.#count === 0) this.#text = `${JSON.stringify({ type: 'header', format: 'feedbackctl-refused', source })}\n`
+    this.#text += `${row}\n`
+    this.#size += row.length + 1
+    this.#count += 1
+  }
+
+  /** Writes what makes a part. */
+  async write(least = PART): Promise<void> {
+    if (this.#text.length < least) return
+    const text = this.#text
+    this.#text = ''
+    await insertRefusals(this.#db, { runId: this.#runId, part: this.#part, text })
+    this.#part += 1
+  }
+
+  async end(): Promise<number> {
+    await this.write(1)
+    return this.#count
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

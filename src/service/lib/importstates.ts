@@ -1,0 +1,28 @@
+import type { ImportRun } from '../../db/importruns.js'
+
+/** Milliseconds for which the file of a check is kept. */
+const KEPT_MS = 3_600_000
+/** Milliseconds for which records that were refused can be downloaded. */
+export const REFUSED_MS = 7 * 24 * 3_600_000
+
+export const STATES = ['waiting', 'running', 'checked', 'done', 'failed', 'stopped', 'cancelled'] as const
+
+export const stateOf = ({ isOpen, startedAt, ending, isCheck }: ImportRun): (typeof STATES)[number] => {
+  if (isOpen === 1) return startedAt === null ? 'waiting' : 'running'
+  if (ending === 'done') return isCheck === 1 ? 'checked' : 'done'
+  return ending ?? 'failed'
+}
+
+/** How far an import is. */
+export interface Progress {
+  done: { type: string; done: number; found: number | null }[]
+  /** Records that were refused and are kept. */
+  refused: number
+}
+
+export const progressOf = ({ progress }: Pick<ImportRun, 'progress'>): Progress =>
+  progress === null ? { done: [], refused: 0 } : (JSON.parse(progress) as Progress) // as it is written here
+
+/** Whether the file of a check can still be imported. */
+export const isKept = (run: ImportRun, now: Date): boolean =>
+  stateOf(run) === 'checked' && now.getTime() - Date.parse(run.endedAt ?? '') < KEPT_MS
