@@ -53,6 +53,16 @@ const PACKS = path.join(outdir, 'cli/packs.json')
 /** The wrapper of a chunk in a pack, as launcher.ts expects it. */
 const WRAPPER = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
 const SETUP = 'setup --email ada@example.org --generate-password --mail-url folder:mail'
+/** A thread reads files only: it needs no client of PostgreSQL. */
+const withoutDatabases = {
+  name: 'without-databases',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/foreigndatabase\.ts$/ }, () => ({
+      contents: 'export const fromDatabase = () => async function* () {}; export const ForeignDatabase = undefined',
+    }))
+  },
+}
+
 /** src/db/sqlite/binding.ts says why. */
 const bundledRequire = {
   name: 'bundled require',
@@ -159,7 +169,10 @@ async function bundleThreads() {
       'threads/markdown': 'src/core/markdown/worker.ts',
       'threads/checkpoint': 'src/db/sqlite/checkpointthread.ts',
       'threads/images': 'src/core/images/encoder.ts',
+      'threads/sources': 'src/sources/reader.ts',
     },
+    plugins: [withoutDatabases],
+    define: { 'import.meta.dirname': '""' }, // they read nothing of the folder of the program
     bundle: true,
     external: OF_OTHERS,
   })

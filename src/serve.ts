@@ -208,6 +208,7 @@ export async function keepProgramFiles(): Promise<void> {
   gzippedFile('threads/markdown.js')
   gzippedFile('threads/checkpoint.js')
   gzippedFile('threads/images.js')
+  gzippedFile('threads/sources.js')
   keepDocs()
 }
 

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 /** Files that only the build makes: the code of threads and processes, and what the page of the API's documentation loads. */
-export type BuiltFile = 'threads/markdown.js' | 'threads/checkpoint.js' | 'threads/images.js' | `docs/${string}`
+export type BuiltFile = `threads/${'markdown' | 'checkpoint' | 'images' | 'sources'}.js` | `docs/${string}`
 
 const read = new Map<BuiltFile, Buffer>()
 
@@ -13,6 +13,9 @@ export function gzippedFile(name: BuiltFile): Buffer {
   if (!bytes) read.set(name, (bytes = readFileSync(pathOf(`${name}.gz`))))
   return bytes
 }
+
+/** Keeps such a file where it cannot be read: a thread gets it from whoever starts it. */
+export const keepBuilt = (name: BuiltFile, bytes: Buffer): void => void read.set(name, bytes)
 
 export const builtText = (name: BuiltFile): string => gunzipSync(gzippedFile(name)).toString()
 

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,22 +6,16 @@ import { folderNear, received } from '../../../backup/importopen.js'
 import { copyLeftovers, IMPORT, removeLeftovers } from '../../../backup/leftovers.js'
 import { AppError } from '../../../core/errors.js'
 import { randomWord } from '../../../core/ids.js'
-import { sizeText } from '../../../core/text.js'
 import type { Context } from '../../../service/lib/context.js'
-import { Archive } from '../../../sources/lib/archive.js'
-import { sourceIn } from '../../../sources/records.js'
-import { recognised } from '../../../sources/recognised.js'
-import { SOURCES, type SourceName } from '../../../sources/index.js'
+import type { SourceName } from '../../../sources/index.js'
+import { openedInThread, recordsInThread } from '../../../sources/reading.js'
 
 type Files = NonNullable<Context['imports']>['files']
 
-/** Bytes of JSON, and of what an archive has for a source: they are in memory as a whole. */
-const MOST_READ = 50_000_000
 /** Milliseconds for which a file is kept. */
 const KEPT_MS = 3_600_000
 
 const SHOWN = 'the file'
-const OWN = 'feedbackctl'
 
 /** The files in the data folder. All servers of a machine find them. */
 export function importFiles(dataDir: string | undefined): Files {
@@ -58,34 +52,23 @@ export function importFiles(dataDir: string | undefined): Files {
       if (folder === undefined || name === undefined)
         throw new AppError('NOT_FOUND', 'The file is not here any more. Send it again.')
       const from = path.join(folder, name)
-      return inWords(from, async () => {
-        const word = product ?? (await recognised(from, SHOWN, { readsDatabases: false })).word
-        const bytes = () => createReadStream(from)
-        if (word === OWN) return { product: word, preview: undefined, bytes, records: nothing }
-        // Else the file could name a database, which the server would read
-        if (word === 'astuto' && !from.endsWith('.json'))
-          throw new AppError('BAD_REQUEST', 'Of Astuto, the JSON of its API is imported here.')
-        await assertReadable(from, word)
-        const { read, preview } = await SOURCES[word as SourceName]()
-        return {
-          product: word,
-          source: word === 'records' ? await sourceIn(from) : undefined,
-          preview: await preview?.({ from, map }),
-          bytes,
-          async *records(note) {
-            const records = read({ from, map, note })[Symbol.asyncIterator]()
-            try {
-              for (;;) {
-                const { done, value } = await inWords(from, () => records.next())
-                if (done) return
-                yield value
-              }
-            } finally {
-              await records.return?.()
+      const given = { from, shown: SHOWN, product: product as SourceName | undefined, map: [...map] }
+      return {
+        ...(await inWords(from, () => openedInThread(given))),
+        bytes: () => createReadStream(from),
+        async *records(note) {
+          const records = recordsInThread(given, note)
+          try {
+            for (;;) {
+              const { done, value } = await inWords(from, () => records.next())
+              if (done) return
+              yield value
             }
-          },
-        }
-      })
+          } finally {
+            await records.return(undefined)
+          }
+        },
+      }
     },
     remove: async (id) => remove(id),
     ids: async () => folders().map((each) => FOLDER.exec(path.basename(each))?.[1] ?? ''),
@@ -100,8 +83,6 @@ export function importFiles(dataDir: string | undefined): Files {
 /** A folder of a file that was sent, and its id. */
 const FOLDER = new RegExp(`^${IMPORT}([0-9a-z]{32})-`)
 
-async function* nothing(): AsyncGenerator<object> {}
-
 /** What a file seems to be by its first bytes. */
 async function endingOf(file: string): Promise<'zip' | 'json' | 'csv'> {
   const handle = await open(file)
@@ -114,31 +95,13 @@ async function endingOf(file: string): Promise<'zip' | 'json' | 'csv'> {
   }
 }
 
-/** A server has to do other things meanwhile, and a small archive can be unpacked to far more. */
-async function assertReadable(file: string, word: string): Promise<void> {
-  if (file.endsWith('.csv') || word === 'records') return
-  if (!file.endsWith('.zip')) {
-    if (statSync(file).size > MOST_READ) throw tooLong()
-    return
-  }
-  const archive = await Archive.open(file)
-  try {
-    if (archive.sizeOf(/\.(json|csv)$/) > MOST_READ) throw tooLong()
-  } finally {
-    archive.close()
-  }
-}
-
-const tooLong = () =>
-  new AppError('PAYLOAD_TOO_LARGE', `There are more than ${sizeText(MOST_READ)} in it. Import it with "feedbackctl import".`) // prettier-ignore
-
 /** What is wrong with a file, without its path here. */
 async function inWords<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'USAGE') throw error
-    const message = error.message.replaceAll(file, SHOWN).replace('--map ', '').replace(/ Name the source, as in .*$/, '').replace(/\.\.$/, '.') // prettier-ignore
+    const message = error.message.replaceAll(file, SHOWN).replaceAll(path.basename(file), SHOWN).replace('--map ', '').replace(/ Name the source, as in .*$/, '').replace(/\.\.$/, '.') // prettier-ignore
     throw new AppError('BAD_REQUEST', `${message.charAt(0).toUpperCase()}${message.slice(1)}`, { cause: error })
   }
 }
