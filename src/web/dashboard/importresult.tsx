@@ -73,7 +73,9 @@ export function Result({ view, answer, isDry }: { view: View; answer: Answer; is
           <h3>{t('import.leftOut')}</h3>
           <ul>
             {notes.map((note) => (
-              <li dir="auto">{note}</li>
+              <li lang="en" dir="ltr">
+                {note}
+              </li>
             ))}
           </ul>
         </>
@@ -166,7 +168,10 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
           <ul>
             {failures.map(({ type, count, first }) => (
               <li>
-                {t(LABELS[type])} · {words.number(count)}: <q dir="auto">{first}</q>
+                {t(LABELS[type])} · {words.number(count)}:{' '}
+                <q lang="en" dir="ltr">
+                  {first}
+                </q>
               </li>
             ))}
             {otherFailures > 0 ? <li>{t('import.otherCauses', { count: otherFailures })}</li> : null}

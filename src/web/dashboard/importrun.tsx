@@ -53,7 +53,7 @@ export function LastRun({ view, run }: { view: View; run: Run }) {
       </p>
       <p class={isProblem ? 'problem' : 'note'} role="status">
         {t(answer && 'same' in answer && answer.same ? 'import.same' : said)}{' '}
-        {run.error ? <span dir="auto">{saidBy(view, run.error)}</span> : null}
+        {run.error ? <Cause view={view} error={run.error} /> : null}
         {isBusy(run) ? <a href={view.href(HOME)}>{t('backups.reload')}</a> : null}
       </p>
       {answer ? <Result view={view} answer={answer} isDry={run.isCheck} /> : <Done view={view} run={run} />}
@@ -80,9 +80,14 @@ export function LastRun({ view, run }: { view: View; run: Run }) {
 
 const isCode = (code: string): code is ErrorCode => errorCodes.some((each) => each === code)
 
-function saidBy(view: View, { code, message }: { code: string; message: string }): string {
-  if (code === 'PAYLOAD_TOO_LARGE') return view.t('import.tooLarge')
-  return isCode(code) ? errorText(view, { code, message }) : message
+/** Why it failed, by the catalogue where that has the code. What is wrong inside a file is said in English alone. */
+function Cause({ view, error: { code, message } }: { view: View; error: NonNullable<Run['error']> }) {
+  const text = code === 'PAYLOAD_TOO_LARGE' ? view.t('import.tooLarge') : isCode(code) ? errorText(view, { code, message }) : message // prettier-ignore
+  return (
+    <span lang={text === message ? 'en' : undefined} dir={text === message ? 'ltr' : undefined}>
+      {text}
+    </span>
+  )
 }
 
 /** The records that are done, by their kind. */
