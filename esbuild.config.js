@@ -202,6 +202,7 @@ async function minifyAssets() {
       'src/web/assets/images.js',
       'src/web/assets/imports.js',
       'src/web/assets/search.js',
+      'src/web/assets/settings.css',
       'src/web/assets/site.css',
       'src/web/assets/site.js',
       'src/web/assets/votes.js',

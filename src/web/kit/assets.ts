@@ -61,6 +61,8 @@ export const editorScript = assetOf('editor.js')
 export const searchScript = assetOf('search.js')
 /** Loaded by the dashboard only. */
 export const dashboardStyle = assetOf('dashboard.css')
+/** Loaded by the pages of the dashboard that set the site up. */
+export const settingsStyle = assetOf('settings.css')
 export const dashboardScript = assetOf('dashboard.js')
 /** Loaded where a form is a step of several, orders rows, previews a colour, or is saved as a whole. */
 export const formsScript = assetOf('forms.js')
@@ -90,6 +92,7 @@ export const assets = new Map(
     editorScript,
     searchScript,
     dashboardStyle,
+    settingsStyle,
     dashboardScript,
     formsScript,
     importsScript,

@@ -1,12 +1,13 @@
 import { DEFAULT_ACCENT, isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { linkIn } from '../../core/links.js'
-import { customStyle, dashboardScript, dashboardStyle, icon, script, style } from '../kit/assets.js'
+import { customStyle, dashboardScript, dashboardStyle, icon, script, settingsStyle, style } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
 import { PENDING } from '../kit/pending.js'
 import type { Frame, FrameProps } from '../kit/routes.js'
+import { SECTIONS } from '../kit/sections.js'
 import { Empty } from './empty.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
@@ -54,6 +55,9 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
         {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}
+        {section && SECTIONS[section].group !== 'work' ? (
+          <link rel="stylesheet" href={href(settingsStyle.path)} />
+        ) : null}
         {accent && accent !== DEFAULT_ACCENT ? (
           <link rel="stylesheet" href={href(`/assets/accent/${accent}.css`)} />
         ) : null}
