@@ -41,7 +41,7 @@ export const home = page({
       <>
         <div class="top">
           <div>
-            <h1 class="again">
+            <h1 class="hidden">
               <bdi>{settings.title}</bdi>
             </h1>
             {settings.description ? (

@@ -168,10 +168,6 @@ export const post = page({
             <div id="voters" data-live="voters">
               <Voters view={view} post={shown} />
             </div>
-            <div data-live="history">
-              <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
-              <History view={view} slug={shown.slug} moves={moves} />
-            </div>
             <div class="tools" data-live="tools">
               <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
                 <button type="submit" class="button">
@@ -220,6 +216,10 @@ export const post = page({
               {view.viewer?.userId === shown.author.userId || shown.may.includes('spam') ? null : (
                 <ReportLink view={view} to={`${path}/report`} id={shown.postId} reported={reports} />
               )}
+            </div>
+            <div data-live="history">
+              <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
+              <History view={view} slug={shown.slug} moves={moves} />
             </div>
           </div>
         </article>
