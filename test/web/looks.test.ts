@@ -37,8 +37,8 @@ describe('boards to choose from', () => {
     await site.call(roadmaps.create, { name: 'Maybe', display: false })
     const owner = await signIn(site)
     for (const [path, name] of [
-      ['/', '<option value="labs">'],
-      ['/', '<option value="maybe">'],
+      ['/?status=all', '<option value="labs">'],
+      ['/?status=all', '<option value="maybe">'],
       ['/boards', 'Labs'],
       ['/roadmaps', 'Maybe'],
       ['/posts/new', '<option value="labs">'],
@@ -56,9 +56,9 @@ describe('boards to choose from', () => {
       return [text.match(/<option value="board-\d+"/g)?.length, /Show all 1,001 boards|has 1,001 boards/.test(text)]
     }
     await addBoards(site, 0, 1000)
-    for (const path of ['/', '/posts/new']) expect(await offered(path)).toEqual([1000, false])
+    for (const path of ['/?status=all', '/posts/new']) expect(await offered(path)).toEqual([1000, false])
     await addBoards(site, 1000, 1001)
-    for (const path of ['/', '/posts/new']) expect(await offered(path)).toEqual([100, true])
+    for (const path of ['/?status=all', '/posts/new']) expect(await offered(path)).toEqual([100, true])
     expect(await offered('/posts/new?board=board-1000')).toEqual([101, true])
   })
 })
@@ -237,7 +237,7 @@ describe('what a page says', () => {
     expect(missing).toContain('Go to the start page')
     const { status, text } = await send(site, '/login', {}, { 'sec-fetch-site': 'cross-site' })
     expect([status, main(text).includes('Sign in')]).toEqual([403, false])
-    expect(await get(site, '/')).toContain('a vote counts half as much after a week')
+    expect(await get(site, '/?status=all')).toContain('a vote counts half as much after a week')
   })
 
   it('is how long a password must be', async () => {
