@@ -16,6 +16,7 @@ const SWEEP = 10 * 60_000
  */
 export function importRuns(base: ImportBase): Job {
   let swept = -Infinity
+  let seen: Seen | undefined
   const isSwept = (now: Date) => now.getTime() - swept < SWEEP
   return {
     name: 'imports',
@@ -28,7 +29,10 @@ export function importRuns(base: ImportBase): Job {
       const run = await openRun(db)
       if (!run) return
       const { runId, name, isCheck } = run
-      if (run.startedAt !== null || !(await isHere(base, run))) return endSilent(base, site, run)
+      if (run.startedAt !== null || !(await isHere(base, run))) {
+        seen = await endSilent(base, site, run, seen)
+        return
+      }
       if (!(await claimRun(db, runId, now().toISOString()))) return
       const { ending, error } = await workOn(base, run, signal)
       const fields = { job: 'imports', run: runId, check: isCheck === 1 || undefined }
@@ -43,14 +47,22 @@ export function importRuns(base: ImportBase): Job {
 const isHere = async ({ imports }: ImportBase, { file }: ImportRun): Promise<boolean> =>
   ((await imports?.files.ids()) ?? []).includes(file)
 
-/** Ends a run that nobody does any more, or that no server with its file begins. */
-async function endSilent(base: ImportBase, site: Run, run: ImportRun): Promise<void> {
+/** When this server saw a run say something, by its own clock: that of another may go ahead or behind. */
+interface Seen {
+  of: string
+  at: number
+}
+
+/** Ends a run that nobody does any more, or that no server with its file begins. Returns what was seen of it. */
+async function endSilent(base: ImportBase, site: Run, run: ImportRun, before: Seen | undefined): Promise<Seen> {
   const { db, now } = site
-  const { runId, seenAt, askedAt, isCancelled } = run
-  const silent = now().getTime() - Date.parse(seenAt ?? askedAt)
-  if (silent >= 0 && silent < SILENT) return // a time to come is of a clock that went back since
+  const { runId, seenAt, isCancelled } = run
+  const of = `${runId} ${seenAt}`
+  if (before?.of !== of) return { of, at: now().getTime() }
+  if (now().getTime() - before.at < SILENT) return before
   const ending = isCancelled === 1 ? 'cancelled' : 'stopped'
   if (await endRun(db, { runId, seenAt, endedAt: now().toISOString(), ending })) await sweep(base, site)
+  return before
 }
 
 /** Removes the files here of runs that have ended, and what is old. */

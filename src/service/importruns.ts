@@ -16,7 +16,7 @@ import { BYTES, MAX_BYTES, mapIn, OF_FILES, running } from './importfiles.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { download, type Piece } from './lib/download.js'
-import { isKept, progressOf, stateOf, STATES } from './lib/importstates.js'
+import { isKept, progressOf, refusedOf, stateOf, STATES } from './lib/importstates.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
@@ -55,7 +55,7 @@ const Run = Type.Object({
 
 async function toRun(ctx: Context, run: ImportRun): Promise<Type.Static<typeof Run>> {
   const { runId, name, isCheck, askedAt, startedAt, endedAt, isCancelled, result, error } = run
-  const { done, refused } = progressOf(run)
+  const { done } = progressOf(run)
   return {
     runId,
     state: stateOf(run),
@@ -68,7 +68,7 @@ async function toRun(ctx: Context, run: ImportRun): Promise<Type.Static<typeof R
     isCancelled: isCancelled === 1,
     isKept: isKept(run, ctx.now()),
     done,
-    refused,
+    refused: refusedOf(run, ctx.now()),
     result: result === null ? null : (JSON.parse(result) as unknown),
     error: error === null ? null : (JSON.parse(error) as { code: string; message: string }),
   }

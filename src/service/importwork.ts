@@ -4,6 +4,7 @@ import { pieces, mapIn, type Product } from './importfiles.js'
 import { assertOwner, assertSignedIn } from './lib/access.js'
 import type { Context, ImportPreview } from './lib/context.js'
 import { progressOf, type Progress } from './lib/importstates.js'
+import { boardIdFrom } from './lib/postplaces.js'
 import { actorFor } from './lib/sessions.js'
 import { answerLines, errorOf } from './lib/uploadresults.js'
 
@@ -32,18 +33,17 @@ export async function workOn(base: ImportBase, run: ImportRun, signal: AbortSign
   const { now } = base
   const work = new Work(base, run)
   const end = async (ended: Pick<Parameters<typeof endRun>[1], 'ending' | 'result' | 'error'>): Promise<Ended> => {
-    if (run.isCheck === 0 || ended.ending !== 'done') await base.imports?.files.remove(run.file)
+    await work.keepRefused().catch(() => {}) // its end matters more
     await endRun(base.db, { runId: run.runId, endedAt: now().toISOString(), ...ended, ...work.told() })
+    if (run.isCheck === 0 || ended.ending !== 'done') await base.imports?.files.remove(run.file)
     return { ending: ended.ending }
   }
   try {
-    const result = await work.do(signal)
-    if (result === undefined)
-      return await end({ ending: signal.aborted || work.state === 'goes on' ? 'stopped' : work.state })
-    return await end({ ending: 'done', result: JSON.stringify(result) })
-  } catch (error) {
-    if (signal.aborted) return end({ ending: 'stopped' })
-    const known = error instanceof AppError ? error : serverError(error)
+    const done = await work.do(signal).then((result) => ({ result, error: undefined }), (error: unknown) => ({ result: undefined, error })) // prettier-ignore
+    if (done.result !== undefined) return await end({ ending: 'done', result: JSON.stringify(done.result) })
+    if (signal.aborted) return await end({ ending: 'stopped' })
+    if (done.error === undefined) return await end({ ending: work.state === 'goes on' ? 'stopped' : work.state })
+    const known = done.error instanceof AppError ? done.error : serverError(done.error)
     const { code, message } = known.body
     await end({ ending: 'failed', error: JSON.stringify({ code, message }) })
     return { ending: 'failed', error: known }
@@ -84,6 +84,7 @@ class Work {
     await this.#say()
     if (this.state !== 'goes on') return undefined
     const { product, source, boardId, confirmed, map = '' } = JSON.parse(options) as Options
+    if (boardId !== null) await boardIdFrom(ctx, boardId) // it may be gone since
     const seen: { product?: string; preview?: ImportPreview | undefined } = {}
     const notes: string[] = []
     const answer = pieces(ctx, {
@@ -102,14 +103,16 @@ class Work {
       if (line.result === 'taken') this.#count(line.balance)
       if (line.result === 'working' && line.step !== 'receive')
         this.#progress.done = [{ type: line.step, done: line.rows ?? 0, found: line.all ?? null }]
-      if (line.result === 'complete') {
-        this.#progress.refused = await this.#refusals.end()
-        return { ...seen, notes, ...line }
-      }
+      if (line.result === 'complete') return { ...seen, notes, ...line }
       await this.#refusals.write()
       if (this.state !== 'goes on' || signal.aborted) return undefined
     }
     throw new Error('An import has ended without a word.')
+  }
+
+  /** Writes what was refused and is not written yet, also where the import did not come to its end. */
+  async keepRefused(): Promise<void> {
+    this.#progress.refused = await this.#refusals.end()
   }
 
   told(): { progress: string } {

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { importFiles } from '../../src/cli/lib/server/importfiles.js'
 import { importRuns } from '../../src/jobs/importruns.js'
+import * as boards from '../../src/service/boards.js'
 import { cleanup, engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 type Files = ReturnType<typeof importFiles>
@@ -79,9 +80,10 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     const { files, left } = disk()
     const { site, send, confirm, shown, titles } = await siteWith(engine, files)
     const { runId } = (await send('')).body.run
-    const at = site.clock.now.toISOString()
+    const at = new Date(site.clock.now.getTime() + 60_000).toISOString() // of a server whose clock goes ahead
     await site.db.updateTable('import_runs').set({ startedAt: at, seenAt: at }).where('runId', '=', runId).execute()
     const [server, other] = [serverOf(site, files), serverOf(site, disk().files)]
+    await Promise.all([server(), other()])
     later(site, 10)
     await server()
     expect((await shown()).state).toBe('running')
@@ -127,6 +129,7 @@ describe.each(engines)('imports in the background on %s', (engine) => {
         preview: undefined,
         bytes: noLines,
         async *records() {
+          yield { type: 'nonsense' }
           yield* people(0)
           await cancelled()
           yield* people(10_000)
@@ -146,7 +149,7 @@ describe.each(engines)('imports in the background on %s', (engine) => {
       await vi.waitUntil(async () => (await site.db.selectFrom('import_runs').select('seenAt').executeTakeFirstOrThrow()).seenAt !== seenAt, { timeout: 30_000 }) // prettier-ignore
     }
     await server()
-    expect(await shown()).toMatchObject({ state: 'cancelled', isCancelled: true, error: null })
+    expect(await shown()).toMatchObject({ state: 'cancelled', isCancelled: true, error: null, refused: 1 })
     const there = await count()
     expect(there).toBeGreaterThan(6000)
     expect(there).toBeLessThan(20_000)
@@ -167,6 +170,20 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     await serverOf(site, files)()
     await site.db.updateTable('users').set({ isOwner: 1 }).execute()
     expect(await shown()).toMatchObject({ state: 'failed', error: { code: 'NOT_ENOUGH_PERMISSION' } })
+    expect([await titles(), left()]).toEqual([[], []])
+  })
+
+  it('fail where the board is gone since', async () => {
+    const { files, left } = disk()
+    const { site, send, shown, titles } = await siteWith(engine, files)
+    await site.call(boards.create, { name: 'Ideas' })
+    await send('boardId=ideas')
+    await site.call(boards.remove, { boardId: 'ideas' })
+    await serverOf(site, files)()
+    expect(await shown()).toMatchObject({
+      state: 'failed',
+      error: { code: 'VALIDATION_ERROR', message: expect.stringMatching(/^boardId must be/) as string },
+    })
     expect([await titles(), left()]).toEqual([[], []])
   })
 

@@ -26,3 +26,7 @@ export const progressOf = ({ progress }: Pick<ImportRun, 'progress'>): Progress 
 /** Whether the file of a check can still be imported. */
 export const isKept = (run: ImportRun, now: Date): boolean =>
   stateOf(run) === 'checked' && now.getTime() - Date.parse(run.endedAt ?? '') < KEPT_MS
+
+/** How many refused records of a run can still be downloaded. */
+export const refusedOf = (run: ImportRun, now: Date): number =>
+  run.endedAt !== null && now.getTime() - Date.parse(run.endedAt) >= REFUSED_MS ? 0 : progressOf(run).refused
