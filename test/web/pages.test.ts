@@ -547,7 +547,8 @@ it('the team gets the list of a page as CSV, with its filters', async () => {
 it('a list says how many posts its filter finds, and each part of it goes with one click', async () => {
   const site = await at('sqlite')
   await site.owner()
-  await site.call(boards.create, { name: 'Ideas', display: true })
+  const { board } = await site.call(boards.create, { name: 'Ideas', display: true })
+  const { roadmap } = await site.call(roadmaps.create, { name: 'Planned', display: true })
   await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas' })
   await site.call(posts.create, { title: 'Dark roast', boardId: 'ideas' })
   const chips = async (path: string) => {
@@ -566,6 +567,7 @@ it('a list says how many posts its filter finds, and each part of it goes with o
     words: '2 posts “dark” × Ideas × Clear all',
     to: ['/?board=ideas&sort=newest', '/?q=dark&sort=newest', '/'],
   })
+  expect((await chips(`?board=${board.boardId}&roadmap=${roadmap.id}`)).words).toBe('Ideas × Planned × Clear all')
   expect((await chips('?q=light')).words).toBe('“light” × Clear all')
   expect((await chips('boards/ideas?q=mode')).to).toEqual(['/boards/ideas', '/boards/ideas'])
 })

@@ -6,7 +6,12 @@ import type { View } from '../kit/page.js'
 interface Named {
   name: string
   url: string
+  /** Of a board, and of a roadmap: an address may have it in place of the url. */
+  boardId?: string
+  id?: string
 }
+
+const isNamed = (each: Named, value: string): boolean => [each.url, each.boardId, each.id].includes(value)
 
 const NONE: Choices<Named> = { rows: [], total: 0 }
 
@@ -36,7 +41,7 @@ export function Filters({
   const { t, query } = view
   const chosen = sortOf(view, usual)
   const { done: _, page: __, ...kept } = query
-  const nameIn = ({ rows }: Choices<Named>, url: string) => rows.find((each) => each.url === url)?.name ?? url
+  const nameIn = ({ rows }: Choices<Named>, url: string) => rows.find((each) => isNamed(each, url))?.name ?? url
   const without = (name: string) =>
     withQuery(view.path, { ...query, page: undefined, done: undefined, [name]: undefined })
   const active = [
@@ -149,7 +154,7 @@ export const Select = ({
     <select name={name} aria-label={label}>
       <option value="">{all}</option>
       {of.map((each) => (
-        <option value={each.url} selected={each.url === value}>
+        <option value={each.url} selected={value !== undefined && isNamed(each, value)}>
           {each.name}
         </option>
       ))}
