@@ -46,7 +46,7 @@ export async function claimRun(db: Db, runId: string, at: string): Promise<boole
   return row !== undefined
 }
 
-/** Says that a run goes on, and how far it is. Returns whether it is to end, or has ended already. */
+/** Reports the progress of a run. Returns whether it should stop, or has already ended. */
 export async function keepRun(
   db: Db,
   { runId, ...seen }: Pick<ImportRun, 'runId' | 'seenAt' | 'progress'>,
@@ -109,7 +109,7 @@ export async function forgetRuns(db: Db, before: string): Promise<void> {
     .execute()
 }
 
-/** Keeps records that were refused, as the next part of their file. */
+/** Stores refused records as the next part of their file. */
 export async function insertRefusals(db: Db, part: Selectable<Tables['import_refusals']>): Promise<void> {
   await db.insertInto('import_refusals').values(part).execute()
 }

@@ -441,26 +441,26 @@ export interface Tables {
     userId: string
     /** The name that the file was sent with. */
     name: string
-    /** What the server that has the file finds it by. */
+    /** Identifies the file on the server that received it. */
     file: string
-    /** As JSON. */
+    /** JSON. */
     options: string
     isCheck: number
     askedAt: string
     startedAt: string | null
-    /** When its server last said that it goes on. */
+    /** When its server last reported progress. */
     seenAt: string | null
     endedAt: string | null
     ending: 'done' | 'failed' | 'stopped' | 'cancelled' | null
     isCancelled: number
-    /** As JSON, as are the two below. */
+    /** JSON, like the next two. */
     progress: string | null
     result: string | null
     error: string | null
-    /** At most one is. */
+    /** 1 while it waits or runs; at most one run has it. */
     isOpen: number
   }
-  /** Lines of the file of records that an import refused. */
+  /** Records that an import refused, in parts. */
   import_refusals: { runId: string; part: number; text: string }
   job_runs: { name: string; done_at: string | null; failed_at: string | null; error: string | null }
   /** The comments of the full-text index, by their number there. */

@@ -47,13 +47,13 @@ export function importRuns(base: ImportBase): Job {
 const isHere = async ({ imports }: ImportBase, { file }: ImportRun): Promise<boolean> =>
   ((await imports?.files.ids()) ?? []).includes(file)
 
-/** When this server saw a run say something, by its own clock: that of another may go ahead or behind. */
+/** When this server first saw a progress report, by its own clock. The clock of another server may differ. */
 interface Seen {
   of: string
   at: number
 }
 
-/** Ends a run that nobody does any more, or that no server with its file begins. Returns what was seen of it. */
+/** Ends a run whose server is silent, or whose file no server has. Returns the progress report that was seen. */
 async function endSilent(base: ImportBase, site: Run, run: ImportRun, before: Seen | undefined): Promise<Seen> {
   const { db, now } = site
   const { runId, seenAt, isCancelled } = run

@@ -36,7 +36,9 @@ export const MAX_BYTES = 200_000_000
 
 /** The fields of what takes a file. */
 export const OF_FILES = {
-  product: Type.Optional(oneOf(PRODUCTS, { description: 'What the file is from (default: what its content says)' })),
+  product: Type.Optional(
+    oneOf(PRODUCTS, { description: 'Product that the file comes from (default: detected from its content)' }),
+  ),
   source: Type.Optional({ ...source, description: 'A name that keeps ids apart from those of other imports (default: the product)' }), // prettier-ignore
   ...OPTIONS,
   map: Type.Optional(

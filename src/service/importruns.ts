@@ -32,7 +32,7 @@ const Run = Type.Object({
   }),
   isCheck: Type.Boolean({ description: 'Whether it says only what would come of the file' }),
   name: Type.String({ description: 'Of the file' }),
-  by: nullable('string', { description: 'The name of who asked for it; null where the account is gone' }),
+  by: nullable('string', { description: 'Name of the person who started it; null if the account was deleted' }),
   askedAt: Type.String(),
   startedAt: nullable('string'),
   endedAt: nullable('string'),
@@ -78,7 +78,7 @@ const runId = Type.String({ format: 'uuid' })
 
 export const start = upload({
   id: 'imports.startRun',
-  summary: 'Have a file imported in the background, or only checked; it is received first',
+  summary: 'Import a file in the background, or only check it',
   http: 'POST /import/runs 201',
   access: 'owner',
   errors: ['BOARD_NOT_FOUND', 'IMPORT_RUNNING', 'NOT_FOUND', 'STORAGE_FULL'],
@@ -172,7 +172,7 @@ export const cancel = operation({
 
 export const refused = download({
   id: 'imports.refused',
-  summary: 'Download the records that an import refused, to mend and import them',
+  summary: 'Download the records that an import refused, so that you can fix and import them',
   http: 'GET /import/runs/refused 200',
   access: 'owner',
   sensitive: true,
@@ -183,7 +183,11 @@ export const refused = download({
   async rows(ctx, { runId: id }) {
     await theRun(ctx, id)
     const first = await readRefusals(ctx.db, id, 0)
-    if (!first) throw new AppError('IMPORT_NOT_FOUND', 'No refused records of this import are kept.')
+    if (!first)
+      throw new AppError(
+        'IMPORT_NOT_FOUND',
+        'This import has no refused records, or they were deleted after seven days.',
+      )
     async function* pieces(): AsyncGenerator<Piece> {
       for (let [part, found] = [0, first]; found; found = await readRefusals(ctx.db, id, (part += 1)))
         yield { text: found.text, rows: 1 }

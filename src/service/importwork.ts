@@ -11,7 +11,7 @@ import { answerLines, errorOf } from './lib/uploadresults.js'
 /** What a server has to import something by itself. */
 export type ImportBase = Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'>
 
-/** Milliseconds between two times at which a run says that it goes on. */
+/** Milliseconds between two progress reports of a run. */
 const SAYS_MS = 1000
 /** Characters of a part of the refused records, and of all that are kept. */
 const PART = 500_000
@@ -74,7 +74,7 @@ class Work {
     this.#timer = setInterval(() => void (this.#saying ??= this.#say()), SAYS_MS)
   }
 
-  /** Returns undefined where it was to end before. */
+  /** Returns undefined if the run was cancelled or stopped before it finished. */
   async do(signal: AbortSignal): Promise<object | undefined> {
     const { isCheck, userId, file, options } = this.#run
     const actorNow = () => actorFor(userId, this.#base)
@@ -110,7 +110,7 @@ class Work {
     throw new Error('An import has ended without a word.')
   }
 
-  /** Writes what was refused and is not written yet, also where the import did not come to its end. */
+  /** Stores the refused records that are not stored yet. A run that failed or was cancelled keeps its own too. */
   async keepRefused(): Promise<void> {
     this.#progress.refused = await this.#refusals.end()
   }

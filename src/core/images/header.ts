@@ -1,6 +1,6 @@
 import { imageTypeOf, MAX_FRAMES, type ImageType } from './types.js'
 
-/** What an image says of itself. Pixels of a side, and frames of an animation; they are not counted past the most that one may have. */
+/** The size of an image in pixels, and its number of frames, as its header states them. Counting stops above MAX_FRAMES. */
 export interface Header {
   width: number
   height: number
@@ -8,8 +8,8 @@ export interface Header {
 }
 
 /**
- * Reads what the header of an image says, in a time that grows with its bytes alone. What it says may be untrue: the
- * decoder has the last word. Undefined where it says nothing, which the decoder refuses.
+ * Reads the header of an image without decoding it, in linear time. A header can lie, so the decoder checks again.
+ * Returns undefined for a header that it cannot read; the decoder refuses those.
  */
 export function headerOf(bytes: Buffer): Header | undefined {
   const type = imageTypeOf(bytes)
@@ -79,7 +79,7 @@ const [VP8, VP8X, VP8L, ANMF] = ['VP8 ', 'VP8X', 'VP8L', 'ANMF'].map(codeOf)
 function ofWebp(bytes: Buffer): Header | undefined {
   let header: Header | undefined
   let frames = 0
-  for (let at = 12; at + 8 <= bytes.length;) {
+  for (let at = 12; at + 8 <= bytes.length && frames <= MAX_FRAMES;) {
     const name = bytes.readUInt32BE(at)
     const data = at + 8
     if (name === VP8X)

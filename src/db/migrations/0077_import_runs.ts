@@ -2,7 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import { text } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
-/** Imports that servers do in the background, of which one runs at a time, and the records that they refused. */
+/** Imports that run in the background, one at a time, and the records that they refused. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   await db.schema
     .createTable('import_runs')

@@ -80,7 +80,7 @@ export function importFiles(dataDir: string | undefined): Files {
   }
 }
 
-/** A folder of a file that was sent, and its id. */
+/** Matches the name of the folder of a received file, and captures the id of the file. */
 const FOLDER = new RegExp(`^${IMPORT}([0-9a-z]{32})-`)
 
 /** What a file seems to be by its first bytes. */
