@@ -193,21 +193,7 @@ function compressFiles() {
 /** The style and the scripts of pages, which browsers load. */
 async function minifyAssets() {
   await build({
-    entryPoints: [
-      'src/web/assets/dashboard.css',
-      'src/web/assets/dashboard.js',
-      'src/web/assets/editor.js',
-      'src/web/assets/mentions.js',
-      'src/web/assets/forms.js',
-      'src/web/assets/images.js',
-      'src/web/assets/imports.js',
-      'src/web/assets/search.js',
-      'src/web/assets/settings.css',
-      'src/web/assets/site.css',
-      'src/web/assets/site.js',
-      'src/web/assets/votes.js',
-      'src/web/assets/writing.js',
-    ],
+    entryPoints: ['src/web/assets/*.css', 'src/web/assets/*.js'],
     outdir: path.join(outdir, 'web/assets'),
     minify: true,
     target: ['chrome123', 'firefox120', 'safari17.5'], // these know light-dark()
