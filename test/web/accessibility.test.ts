@@ -158,6 +158,7 @@ it.each([
     '/setup/create-roadmaps',
     `${path}/update`,
     `${path}/merge`,
+    `${path}/status`,
     `${path}/people`,
     `${path}/similar`,
     '/notifications',

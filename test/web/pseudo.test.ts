@@ -167,6 +167,7 @@ it.each([
     '/posts/:slug/voters': `${at}/voters`,
     '/posts/:slug/update': `${at}/update`,
     '/posts/:slug/merge': `${at}/merge`,
+    '/posts/:slug/status': `${at}/status`,
     '/posts/people': '/posts/people',
     '/posts/:slug/people': `${at}/people`,
     '/posts/:slug/similar': `${at}/similar`,

@@ -59,6 +59,8 @@ export const imagesScript = assetOf('images.js')
 export const editorScript = assetOf('editor.js')
 /** Loaded by the search page only. */
 export const searchScript = assetOf('search.js')
+/** Loaded by the roadmaps where posts can be moved. */
+export const roadmapScript = assetOf('roadmap.js')
 /** Loaded by the dashboard only. */
 export const dashboardStyle = assetOf('dashboard.css')
 /** Loaded by the pages of the dashboard that set the site up. */
@@ -91,6 +93,7 @@ export const assets = new Map(
     imagesScript,
     editorScript,
     searchScript,
+    roadmapScript,
     dashboardStyle,
     settingsStyle,
     dashboardScript,

@@ -4,6 +4,7 @@ import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import { isolated } from '../kit/bidi.js'
 import type { Mark } from '../../core/search/marks.js'
 import { excerptCached } from '../../core/markdown/excerpt.js'
+import { withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { BoardChip, PostMarks, RoadmapChip, Tags } from './chip.js'
@@ -38,6 +39,8 @@ interface ListProps {
   isShort?: boolean
   /** Inside a form. */
   isInForm?: boolean
+  /** Where a link that moves a post to another status leads back to. Absent: there is none. */
+  movedFrom?: string | undefined
 }
 
 /** Posts with their votes. */
@@ -71,7 +74,17 @@ interface RowProps extends Omit<ListProps, 'posts' | 'found' | 'reasons'> {
   reason: SimilarReason | undefined
 }
 
-function PostRow({ view, post, found, reason, words = reason?.words ?? [], without, isShort, isInForm }: RowProps) {
+function PostRow({
+  view,
+  post,
+  found,
+  reason,
+  words = reason?.words ?? [],
+  without,
+  isShort,
+  isInForm,
+  movedFrom,
+}: RowProps) {
   const href = view.href(links.post(post.slug))
   const text = isShort || !post.contentMarkdown ? '' : excerptCached(post.contentMarkdown)
   return (
@@ -138,8 +151,22 @@ function PostRow({ view, post, found, reason, words = reason?.words ?? [], witho
               <span class="hidden">{view.t('follow.mark')}</span>
             </span>
           ) : null}
+          {movedFrom === undefined ? null : <MoveLink view={view} post={post} from={movedFrom} />}
         </div>
       </div>
     </li>
   )
 }
+
+/** Leads to the form that moves a card, see movePost. */
+const MoveLink = ({ view, post: { slug, title, number }, from }: { view: View; post: Post; from: string }) => (
+  <a
+    class="move"
+    href={view.href(withQuery(`${links.post(slug)}/status`, { to: `${from}#post-${number}` }))}
+    rel="nofollow"
+    aria-label={view.t('roadmap.moveTitle', { title })}
+    aria-keyshortcuts="Shift+ArrowLeft Shift+ArrowRight"
+  >
+    {view.t('roadmap.move')}
+  </a>
+)

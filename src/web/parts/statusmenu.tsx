@@ -6,6 +6,17 @@ import { TellNobody } from './audience.js'
 import { Form, Hidden } from './form.js'
 import { NOWHERE } from './placeconflict.js'
 
+interface FormProps {
+  view: View
+  to: string
+  stages: readonly Stage[]
+  chosen: (Stage & { id: string }) | null
+  /** Whether the focus is on its first button from the start. */
+  hasFocus?: boolean
+  /** What a new status does, above the buttons. */
+  children?: ComponentChildren
+}
+
 interface Stage {
   name: string
   url: string
@@ -22,17 +33,11 @@ export function StatusMenu({
   shortcut,
   isOpen = false,
   children,
-}: {
-  view: View
-  to: string
-  stages: readonly Stage[]
-  chosen: (Stage & { id: string }) | null
+}: Omit<FormProps, 'hasFocus'> & {
   /** The key of the dashboard that opens it. */
   shortcut?: string
   /** Open from the start, with the focus in it. */
   isOpen?: boolean
-  /** What a new status does, above the buttons. */
-  children?: ComponentChildren
 }) {
   const { t } = view
   return (
@@ -42,32 +47,39 @@ export function StatusMenu({
         <bdi>{chosen ? chosen.name : t('post.noRoadmap')}</bdi>
         <span class="hidden">{t('post.changeStatus')}</span>
       </summary>
-      <Form view={view} to={to}>
-        <Hidden name="ifRoadmapId" value={chosen?.id ?? NOWHERE} />
+      <StatusForm view={view} to={to} stages={stages} chosen={chosen} hasFocus={isOpen}>
         {children}
-        <TellNobody view={view} />
-        {stages.map(({ name, url, color, kind }, index) => (
-          <button
-            type="submit"
-            name="roadmapId"
-            value={url}
-            autofocus={isOpen && index === 0}
-            aria-current={url === chosen?.url ? 'true' : undefined}
-          >
-            <StatusSwatch color={color} kind={kind} />
-            <bdi>{name}</bdi>
-          </button>
-        ))}
-        <button
-          type="submit"
-          name="roadmapId"
-          value=""
-          autofocus={isOpen && stages.length === 0}
-          aria-current={chosen ? undefined : 'true'}
-        >
-          {t('post.noRoadmap')}
-        </button>
-      </Form>
+      </StatusForm>
     </details>
   )
 }
+
+/** A button for each status: the one that is pressed sends the form. */
+export const StatusForm = ({ view, to, stages, chosen, hasFocus = false, children }: FormProps) => (
+  <Form view={view} to={to}>
+    <Hidden name="ifRoadmapId" value={chosen?.id ?? NOWHERE} />
+    {children}
+    <TellNobody view={view} />
+    {stages.map(({ name, url, color, kind }, index) => (
+      <button
+        type="submit"
+        name="roadmapId"
+        value={url}
+        autofocus={hasFocus && index === 0}
+        aria-current={url === chosen?.url ? 'true' : undefined}
+      >
+        <StatusSwatch color={color} kind={kind} />
+        <bdi>{name}</bdi>
+      </button>
+    ))}
+    <button
+      type="submit"
+      name="roadmapId"
+      value=""
+      autofocus={hasFocus && stages.length === 0}
+      aria-current={chosen ? undefined : 'true'}
+    >
+      {view.t('post.noRoadmap')}
+    </button>
+  </Form>
+)

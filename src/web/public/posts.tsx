@@ -1,11 +1,9 @@
-import { AppError, type ErrorCode } from '../../core/errors.js'
 import type { Text } from '../../core/markdown/index.js'
 import * as comments from '../../service/comments.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
 import * as moderation from '../../service/moderation.js'
 import * as merges from '../../service/merges.js'
 import { history } from '../../service/posthistory.js'
-import { move } from '../../service/postmoves.js'
 import * as follows from '../../service/follows.js'
 import { reported } from '../../service/reports.js'
 import * as service from '../../service/posts.js'
@@ -274,21 +272,6 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
     </p>
   )
 }
-
-export const setStatus = action({
-  operation: move,
-  page: async () => post,
-  input: ({ params }, { roadmapId, quiet, ifRoadmapId }) => ({
-    ids: [params.slug],
-    roadmapId: roadmapId || null,
-    ...(quiet && { quiet: quiet === 'true' }),
-    ...(ifRoadmapId && { ifRoadmapId }),
-  }),
-  done({ params: { slug = '' } }, { outcomes: [{ error } = {}], undo }) {
-    if (error) throw new AppError(error.code as ErrorCode, error.message)
-    return { to: links.post(slug), flash: 'statusSet', undo: undo?.undo_id }
-  },
-})
 
 /** What is lost with a post. */
 export function lossOf(

@@ -1,6 +1,7 @@
 import * as posts from '../../service/posts.js'
 import * as service from '../../service/roadmaps.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
+import { roadmapScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import { EVERY, postsOf } from '../parts/lists.js'
 import { page } from '../kit/page.js'
@@ -30,6 +31,7 @@ export const roadmaps = page({
   head: (view) => <Head view={view} path="/roadmaps" title={view.t('nav.roadmaps')} />,
   show(view, { columns, declined }) {
     const { t, href } = view
+    const moves = view.can('post:update')
     if (columns.length + declined.length === 0)
       return (
         <>
@@ -45,9 +47,13 @@ export const roadmaps = page({
     return (
       <>
         <h1>{t('nav.roadmaps')}</h1>
-        <div class="columns">
+        <div class="columns" data-to={moves ? '/roadmaps' : undefined}>
           {columns.map(({ roadmap, list }) => (
-            <section class="column" aria-labelledby={`roadmap-${roadmap.id}`}>
+            <section
+              class="column"
+              aria-labelledby={`roadmap-${roadmap.id}`}
+              data-roadmap={moves ? roadmap.id : undefined}
+            >
               <h2 id={`roadmap-${roadmap.id}`}>
                 <StatusSwatch {...roadmap} />
                 <a href={href(links.roadmap(roadmap.url))}>
@@ -63,7 +69,13 @@ export const roadmaps = page({
                 </span>
               </h2>
               {list.posts.length > 0 ? (
-                <PostList view={view} posts={list.posts} without="roadmap" isShort />
+                <PostList
+                  view={view}
+                  posts={list.posts}
+                  without="roadmap"
+                  isShort
+                  movedFrom={moves ? '/roadmaps' : undefined}
+                />
               ) : (
                 <p class="soft">{t('roadmap.empty')}</p>
               )}
@@ -83,10 +95,13 @@ export const roadmaps = page({
           <p class="facts">
             {t('roadmap.declined')}
             {declined.map((each) => (
-              <RoadmapChip view={view} roadmap={each} />
+              <span data-roadmap={moves ? each.id : undefined}>
+                <RoadmapChip view={view} roadmap={each} />
+              </span>
             ))}
           </p>
         ) : null}
+        {moves ? <script src={href(roadmapScript.path)} type="module" /> : null}
       </>
     )
   },
@@ -114,7 +129,12 @@ export const roadmap = page({
         </p>
         <Filters view={view} count={list.total_count} />
         {list.posts.length > 0 ? (
-          <PostList view={view} posts={list.posts} without="roadmap" />
+          <PostList
+            view={view}
+            posts={list.posts}
+            without="roadmap"
+            movedFrom={view.can('post:update') ? view.path : undefined}
+          />
         ) : view.query.q || view.query.by || view.query.following ? (
           <Unmatched view={view} all={view.path} />
         ) : (

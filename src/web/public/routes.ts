@@ -2,6 +2,7 @@ import { links } from '../kit/links.js'
 import type { RoutesOf } from '../kit/routes.js'
 
 const posts = () => import('./posts.js')
+const postmoves = () => import('./postmoves.js')
 const postforms = () => import('./postforms.js')
 const updates = () => import('./updates.js')
 const merges = () => import('./merges.js')
@@ -38,6 +39,7 @@ export const routes = {
     '/posts/:slug/people': async () => (await people()).people,
     '/posts/:slug/voters': async () => (await votes()).voters,
     '/posts/:slug/edit': async () => (await postforms()).editPost,
+    '/posts/:slug/status': async () => (await postmoves()).movePost,
     '/posts/:slug/update': async () => (await updates()).postUpdate,
     '/posts/:slug/merge': async () => (await merges()).mergePost,
     '/posts/:slug/delete': async () => (await posts()).deletePost,
@@ -65,7 +67,7 @@ export const routes = {
     '/posts/:slug/merge': async () => (await merges()).merge,
     '/posts/:slug/unmerge': async () => (await merges()).unmerge,
     '/posts/:slug/delete': async () => (await posts()).remove,
-    '/posts/:slug/status': async () => (await posts()).setStatus,
+    '/posts/:slug/status': async () => (await postmoves()).setStatus,
     '/posts/:slug/update': async () => (await updates()).update,
     '/posts/:slug/report': async () => (await posts()).report,
     '/posts/:slug/spam': async () => (await posts()).spam,
