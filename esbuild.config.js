@@ -17,11 +17,13 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { create } from 'fontkitten'
 
 const { values: flags } = parseArgs({
   options: {
@@ -49,6 +51,12 @@ const LAUNCHER = 'src/process/launcher.ts'
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 /** Packages that better-sqlite3 and pg ask for themselves. */
 const OF_OTHERS = ['bindings', 'pg-native']
+/** Of the languages of the pages: Latin, Greek and Cyrillic, Arabic, Japanese. */
+const FONTS = [
+  'noto-sans/700Bold/NotoSans_700Bold.ttf',
+  'noto-sans-arabic/700Bold/NotoSansArabic_700Bold.ttf',
+  'sawarabi-gothic/400Regular/SawarabiGothic_400Regular.ttf',
+]
 const PACKS = path.join(outdir, 'cli/packs.json')
 /** The wrapper of a chunk in a pack, as launcher.ts expects it. */
 const WRAPPER = ['function(exports,require,module,__filename,__dirname){\n', '\n}']
@@ -109,6 +117,7 @@ await toCommonJs()
 await bundleThreads()
 await minifyAssets()
 compressFiles()
+writeFonts()
 if (serveChunk) writeArchive(path.basename(serveChunk))
 writeFileSync(PACKS, '{}')
 // Without packs and cache the program only starts more slowly. Without better-sqlite3 its first run fails here, and
@@ -169,6 +178,7 @@ async function bundleThreads() {
       'threads/markdown': 'src/core/markdown/worker.ts',
       'threads/checkpoint': 'src/db/sqlite/checkpointthread.ts',
       'threads/images': 'src/core/images/encoder.ts',
+      'threads/cards': 'src/core/images/cardpainter.ts',
       'threads/sources': 'src/sources/reader.ts',
     },
     plugins: [withoutDatabases],
@@ -188,6 +198,36 @@ function compressFiles() {
     write(path.join(threads, name), path.join(threads, name))
     rmSync(path.join(threads, name))
   }
+}
+
+/** The fonts of src/core/images/cardpainter.ts, in a folder that fontconfig reads alone, and which letters they have. */
+function writeFonts() {
+  const folder = path.join(outdir, 'fonts')
+  mkdirSync(folder)
+  const points = new Set()
+  for (const font of FONTS) {
+    const file = createRequire(import.meta.url).resolve(`@expo-google-fonts/${font}`)
+    const bytes = readFileSync(file)
+    for (const point of create(bytes).characterSet) points.add(point)
+    writeFileSync(path.join(folder, path.basename(file)), bytes)
+    const [name] = font.split('/', 1)
+    const license = path.resolve(path.dirname(file), '../LICENSE_FONT')
+    cpSync(license, path.join(folder, `${name}.LICENSE`))
+  }
+  const ranges = []
+  for (const point of Array.from(points).toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last?.[1] === point - 1) last[1] = point
+    else ranges.push([point, point])
+  }
+  writeFileSync(path.join(folder, 'coverage.json.gz'), gzipSync(JSON.stringify(ranges), { level: 9 }))
+  writeFileSync(
+    path.join(folder, 'fonts.conf'),
+    `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig><dir prefix="relative">.</dir></fontconfig>
+`,
+  )
 }
 
 /** The style and the scripts of pages, which browsers load. */

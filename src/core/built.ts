@@ -3,7 +3,8 @@ import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 /** Files that only the build makes: the code of threads and processes, and what the page of the API's documentation loads. */
-export type BuiltFile = `threads/${'markdown' | 'checkpoint' | 'images' | 'sources'}.js` | `docs/${string}`
+export type BuiltFile =
+  `threads/${'markdown' | 'checkpoint' | 'images' | 'cards' | 'sources'}.js` | 'fonts/coverage.json' | `docs/${string}`
 
 const read = new Map<BuiltFile, Buffer>()
 
@@ -18,6 +19,9 @@ export function gzippedFile(name: BuiltFile): Buffer {
 export const keepBuilt = (name: BuiltFile, bytes: Buffer): void => void read.set(name, bytes)
 
 export const builtText = (name: BuiltFile): string => gunzipSync(gzippedFile(name)).toString()
+
+/** The path of such a file that is not compressed: another program reads it. */
+export const builtPath = (name: 'fonts/fonts.conf'): string => pathOf(name)
 
 /** In dist, beside the program or, where that runs from its sources, in the folder above them. */
 function pathOf(name: string): string {

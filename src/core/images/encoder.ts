@@ -1,13 +1,10 @@
 // What a process of its own runs: it reads an image on stdin, and writes a line of JSON and the image on stdout. A fault of
 // the decoder ends this process, not the server, and its memory goes with it.
-import { writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type SharpModule from 'sharp'
+import { begin, load } from './child.js'
 import { pixelsFor } from './types.js'
 import type { Encoded, Refusal } from './encoding.js'
 
-/** Milliseconds after which it ends though the server is gone. */
-const MAX_MS = 20_000
 /** Pixels of a side at most: what a wide screen shows. */
 const MAX_SIDE = 2048
 /** Bytes of what is stored at most. The second quality is for what is larger with the first. */
@@ -38,12 +35,9 @@ async function encode(
 }
 
 async function main(): Promise<void> {
-  setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_MS).unref()
-  yieldMemory()
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  const sharp = load()
-  const result = sharp ? await encode(sharp, Buffer.concat(chunks)).catch(refusalOf) : 'unavailable'
+  const input = await begin()
+  const sharp = load(DECODERS)
+  const result = sharp ? await encode(sharp, input).catch(refusalOf) : 'unavailable'
   if (typeof result === 'string') process.stdout.write(`${JSON.stringify({ refusal: result })}\n`)
   else {
     process.stdout.write(`${JSON.stringify(result.about)}\n`)
@@ -51,29 +45,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Where memory runs out, Linux ends this process and not the server. */
-function yieldMemory(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', '1000')
-  } catch {
-    // Other systems have no such file
-  }
-}
-
 /** The library says in words what is wrong. */
 const refusalOf = (error: Error): Refusal => (/pixel limit/i.test(error.message) ? 'pixels' : 'unreadable')
-
-function load(): typeof SharpModule | undefined {
-  try {
-    const sharp = createRequire(process.argv[1] ?? '')('sharp') as typeof SharpModule
-    sharp.cache(false)
-    sharp.concurrency(1)
-    sharp.block({ operation: ['VipsForeignLoad'] })
-    sharp.unblock({ operation: DECODERS.map((name) => `VipsForeignLoad${name}`) })
-    return sharp
-  } catch {
-    return undefined
-  }
-}
 
 void main()

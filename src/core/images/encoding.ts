@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { builtText } from '../built.js'
 import { AppError } from '../errors.js'
 import { sizeText } from '../text.js'
 import { headerOf } from './header.js'
+import { hasSharp, inProcess, Turns } from './process.js'
 import { imageTypeOf, MAX_AVIF_PIXELS, MAX_FRAMES, MAX_IMAGE_BYTES, MAX_PIXELS, pixelsFor } from './types.js'
 
 export interface Encoded {
@@ -15,8 +13,6 @@ export interface Encoded {
 /** Why an image is refused. `time`: decoding takes too long. `unavailable`: the package that decodes is not installed. */
 export type Refusal = 'pixels' | 'frames' | 'bytes' | 'time' | 'unreadable' | 'unavailable'
 
-/** How many processes decode at the same time: one may need hundreds of megabytes. */
-const MOST = 1
 /** How many images of one person may be in work, waiting ones included. */
 const MOST_OWN = 2
 /** How long an image may wait for its turn, in milliseconds. */
@@ -24,8 +20,6 @@ const PATIENCE_MS = 10_000
 /** How long decoding may take, in milliseconds. An ordinary image takes half a second. */
 const MAX_MS = 8000
 
-let running = 0
-const waiting = new Set<() => void>()
 const owned = new Map<string, number>()
 
 /**
@@ -43,12 +37,7 @@ export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded
   if (own >= MOST_OWN) throw busy()
   owned.set(owner, own + 1)
   try {
-    await turn()
-    try {
-      return await inProcess(bytes)
-    } finally {
-      next()
-    }
+    return await turns.run(() => encode(bytes))
   } finally {
     const left = (owned.get(owner) ?? 1) - 1
     if (left > 0) owned.set(owner, left)
@@ -56,62 +45,19 @@ export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded
   }
 }
 
-/** Waits for a turn. A job that ends hands its turn to the one that waits longest, so a new one cannot overtake it. */
-function turn(): Promise<void> {
-  if (running < MOST) {
-    running++
-    return Promise.resolve()
-  }
-  return new Promise((resolve, reject) => {
-    const begin = () => {
-      clearTimeout(timer)
-      waiting.delete(begin)
-      resolve()
-    }
-    const timer = setTimeout(() => {
-      waiting.delete(begin)
-      reject(busy())
-    }, PATIENCE_MS)
-    waiting.add(begin)
-  })
-}
-
-function next(): void {
-  const [begin] = waiting
-  if (begin) begin()
-  else running--
-}
-
 const busy = () =>
   new AppError('SERVER_BUSY', 'Too many images are being uploaded. Try again in a moment.', { retryAfter: 5 })
 
-async function inProcess(bytes: Buffer): Promise<Encoded> {
-  const output = await run(bytes)
+const turns = new Turns(PATIENCE_MS, busy)
+
+async function encode(bytes: Buffer): Promise<Encoded> {
+  const output = await inProcess('threads/images.js', bytes, { maxMs: MAX_MS })
   if (output === undefined) throw refused('time')
   const end = output.indexOf('\n')
   if (end < 0) throw refused('unreadable')
   const about = JSON.parse(output.toString('utf8', 0, end)) as Encoded['about'] & { refusal?: Refusal }
   if (about.refusal) throw refused(about.refusal)
   return { about, bytes: output.subarray(end + 1) }
-}
-
-/** Its output: nothing where it fails, undefined where it takes too long. It gets no variable, which may be a secret. */
-function run(bytes: Buffer): Promise<Buffer | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(
-      process.execPath,
-      ['--input-type=commonjs', '--eval', builtText('threads/images.js'), import.meta.filename],
-      { env: { VIPS_BLOCK_UNTRUSTED: '1' }, stdio: ['pipe', 'pipe', 'ignore'], timeout: MAX_MS, killSignal: 'SIGKILL' },
-    )
-    const chunks: Buffer[] = []
-    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-    child.stdin.on('error', () => {}) // it may end before it has read all
-    child.once('error', () => resolve(Buffer.alloc(0)))
-    child.once('close', (code, signal) =>
-      resolve(code === 0 ? Buffer.concat(chunks) : signal === 'SIGKILL' ? undefined : Buffer.alloc(0)),
-    )
-    child.stdin.end(bytes)
-  })
 }
 
 const MESSAGES: Record<Exclude<Refusal, 'unavailable'>, string> = {
@@ -122,21 +68,9 @@ const MESSAGES: Record<Exclude<Refusal, 'unavailable'>, string> = {
   unreadable: 'This is no image, or it is damaged. Choose a PNG, JPEG, WebP, GIF or AVIF file.',
 }
 
-/** Whether the package that decodes was there when this process began. */
-const wasInstalled = isInstalled()
-
-function isInstalled(): boolean {
-  try {
-    createRequire(import.meta.filename).resolve('sharp')
-    return true
-  } catch {
-    return false
-  }
-}
-
 function refused(refusal: Refusal): AppError {
   if (refusal !== 'unavailable') return new AppError('IMAGE_REFUSED', MESSAGES[refusal], { reason: `image-${refusal}` })
-  return wasInstalled
+  return hasSharp
     ? new AppError('SERVER_BUSY', 'The program is being installed anew, so no image can be read. Try again in a minute.', { retryAfter: 60 }) // prettier-ignore
     : new AppError('IMAGES_UNAVAILABLE', 'This server cannot take images: the package "sharp" is not installed.')
 }

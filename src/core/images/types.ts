@@ -28,3 +28,6 @@ export function imageTypeOf(bytes: Buffer): ImageType | undefined {
 
 /** The most pixels of this image. */
 export const pixelsFor = (bytes: Buffer): number => (imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS)
+
+/** Pixels of the image of a post that chats show with a link: what https://ogp.me suggests most often. */
+export const [CARD_WIDTH, CARD_HEIGHT] = [1200, 630]

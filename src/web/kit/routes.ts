@@ -67,9 +67,12 @@ export interface ErrorPage {
 /** Something for machines: a feed, the sitemap. */
 export interface Document {
   type: string
+  /** Beside those of every document. */
+  headers?: Readonly<Record<string, string>>
   /** Machines see what visitors see, until a row changes that it was read from. */
   cache: 'visitor'
-  make(this: void, view: View): Promise<string>
+  /** Bytes are sent as they are, a text compressed. */
+  make(this: void, view: View): Promise<string | Buffer>
 }
 
 /** A file: a download of the service. Visitors sign in first where it is not for everyone. */

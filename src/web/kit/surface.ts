@@ -83,14 +83,14 @@ export const surfaceOf =
           const { renderer } = await makers()
           const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(raw.params[name] ?? ''))
           if (raw.url !== at) return renderer.redirect(reply, at, 301) // each address would be made anew
-          const { type, cache, make } = await find()
-          reply.headers({ ...HEADERS, 'cache-control': 'no-cache' }).type(type)
+          const { type, headers, cache, make } = await find()
+          reply.headers({ ...HEADERS, ...headers, 'cache-control': 'no-cache' }).type(type)
           if (raw.method === 'HEAD') return reply.send()
           const { db, allowCaching } = await responses.open(raw.raw)
           const request = renderer.open(raw, reply, { db, cache })
-          const text = await make(await renderer.viewOf(request, raw.params))
+          const made = await make(await renderer.viewOf(request, raw.params))
           if (request.cache !== 'never') allowCaching(path)
-          return reply.send(compressed(raw, reply, text))
+          return reply.send(typeof made === 'string' ? compressed(raw, reply, made) : made)
         },
       )
 

@@ -1,4 +1,5 @@
 import { firstImageIn, imagePath } from '../../core/images/address.js'
+import { CARD_HEIGHT, CARD_WIDTH } from '../../core/images/types.js'
 import { excerptOf } from '../../core/markdown/excerpt.js'
 import type { View } from '../kit/page.js'
 
@@ -12,15 +13,17 @@ interface HeadProps {
   type?: 'website' | 'article'
   /** A feed of the same things. */
   feed?: string
+  /** The path of an image that shows the title, for links in chats. An image of the text goes before it. */
+  card?: string | undefined
 }
 
 /** What search engines and other sites show of a page. */
-export function Head({ view, path, title, text, type = 'website', feed }: HeadProps) {
+export function Head({ view, path, title, text, type = 'website', feed, card }: HeadProps) {
   const description = text ? excerptOf(text, 160) : view.settings.description
   const address = view.absolute(path)
   // Of a copy only the canonical address is known
   const isCopy = view.copiedAt !== undefined
-  const image = isCopy ? undefined : firstImageIn(text ?? '')
+  const image = isCopy ? undefined : imageOf(text, card)
   return (
     <>
       <link rel="canonical" href={address} />
@@ -32,7 +35,7 @@ export function Head({ view, path, title, text, type = 'website', feed }: HeadPr
       {description ? <meta property="og:description" content={description} /> : null}
       {image ? (
         <>
-          <meta property="og:image" content={view.absolute(imagePath(image))} />
+          <meta property="og:image" content={view.absolute(image.path)} />
           <meta property="og:image:width" content={String(image.width)} />
           <meta property="og:image:height" content={String(image.height)} />
           <meta name="twitter:card" content="summary_large_image" />
@@ -43,6 +46,12 @@ export function Head({ view, path, title, text, type = 'website', feed }: HeadPr
       {feed ? <link rel="alternate" type="application/atom+xml" title={title} href={view.href(feed)} /> : null}
     </>
   )
+}
+
+function imageOf(text: string | null | undefined, card: string | undefined) {
+  const first = firstImageIn(text ?? '')
+  if (first) return { path: imagePath(first), width: first.width, height: first.height }
+  return card === undefined ? undefined : { path: card, width: CARD_WIDTH, height: CARD_HEIGHT }
 }
 
 /** Data for search engines, of which a copy has none. `<` is escaped, so that no text ends the element. */

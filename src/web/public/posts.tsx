@@ -28,6 +28,7 @@ import { StatusMenu } from '../parts/statusmenu.js'
 import { textOf as commentText, Thread } from '../parts/thread.js'
 import { Time } from '../parts/time.js'
 import { Vote } from '../parts/vote.js'
+import { cardOfPost } from './postcards.js'
 import { MERGED, MergedPosts, textOf as mergedText } from '../parts/mergedposts.js'
 
 /** Comments on a page. */
@@ -89,6 +90,7 @@ export const post = page({
         text={shown.contentMarkdown}
         type="article"
         feed={links.feed(links.post(shown.slug))}
+        card={cardOfPost(view, shown) && links.card(shown.slug)}
       />
       <JsonLd
         view={view}

@@ -92,6 +92,7 @@ export const routes = {
     '/feed.atom': async () => (await feeds()).siteFeed,
     '/boards/:url/feed.atom': async () => (await feeds()).boardFeed,
     '/posts/:slug/feed.atom': async () => (await feeds()).postFeed,
+    '/posts/:slug/card.png': async () => (await import('./postcards.js')).postCard,
     '/sitemap.xml': async () => (await feeds()).sitemap,
     '/manifest.webmanifest': async () => (await manifest()).manifest,
     '/robots.txt': async () => (await feeds()).robots,

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { builtPath, builtText } from '../built.js'
+import { AppError } from '../errors.js'
+import { hasSharp, inProcess, Turns } from './process.js'
+
+/** What the image of a post shows, for links in chats. */
+export interface Card {
+  title: string
+  /** Above the title. */
+  site: string | undefined
+  place: string | undefined
+  /** `#` and six hexadecimal digits. */
+  accent: string
+}
+
+/** Characters of a line at most, so that it stays legible. */
+const [MAX_TITLE, MAX_LINE] = [160, 60]
+/** Milliseconds that drawing may take, and that it may wait for its turn. It takes half a second. */
+const [MAX_MS, PATIENCE_MS] = [15_000, 3000]
+
+/** Each has about 20 kB. */
+const drawn = new LRUCache<string, Promise<Buffer>>({ max: 200 })
+
+const turns = new Turns(
+  PATIENCE_MS,
+  () => new AppError('SERVER_BUSY', 'Too many images are being drawn. Try again in a moment.', { retryAfter: 5 }),
+)
+
+let covered: Set<number> | undefined
+
+/** The code points that the fonts of the program have. */
+function coverage(): Set<number> {
+  if (!covered) {
+    covered = new Set()
+    const ranges = JSON.parse(builtText('fonts/coverage.json')) as [number, number][]
+    for (const [first, last] of ranges) for (let point = first; point <= last; point++) covered.add(point)
+  }
+  return covered
+}
+
+/** A text as it can be drawn: without emoji and the like. Undefined where a letter would be missing, or none is left. */
+function drawable(text: string, most: number): string | undefined {
+  const has = (character: string) => coverage().has(character.codePointAt(0) ?? 0)
+  const points = Array.from(text.normalize('NFC').replaceAll(/\s+/gu, ' '))
+  if (points.some((point) => /[\p{L}\p{N}]/u.test(point) && !has(point))) return undefined
+  const left = points.filter(has).join('').trim()
+  if (!/[\p{L}\p{N}]/u.test(left)) return undefined
+  return Array.from(left).length > most
+    ? `${Array.from(left)
+        .slice(0, most - 1)
+        .join('')
+        .trim()}…`
+    : left
+}
+
+interface Shown {
+  title: string
+  site: string
+  place?: string | undefined
+  accent: string
+}
+
+/**
+ * What a card shows: the name of the site in place of a title whose letters the fonts do not have. Undefined where this
+ * server can draw none: without `sharp`, or without the letters of both.
+ */
+export function cardOf({ title, site, place, accent }: Shown): Card | undefined {
+  if (!hasSharp) return undefined
+  const [name, siteName] = [drawable(title, MAX_TITLE), drawable(site, MAX_LINE)]
+  const large = name ?? siteName
+  if (large === undefined) return undefined
+  return {
+    title: large,
+    site: name === undefined ? undefined : siteName,
+    place: place === undefined ? undefined : drawable(place, MAX_LINE),
+    accent,
+  }
+}
+
+/** The image of a card, as PNG. Throws SERVER_BUSY where too many others wait. */
+export function draw(card: Card): Promise<Buffer> {
+  const text = JSON.stringify(card)
+  const key = createHash('sha256').update(text).digest('base64')
+  let image = drawn.get(key)
+  if (!image) {
+    image = turns.run(() => paint(text))
+    drawn.set(key, image)
+    image.catch(() => drawn.delete(key)) // the next one tries again
+  }
+  return image
+}
+
+async function paint(text: string): Promise<Buffer> {
+  const env = { FONTCONFIG_FILE: builtPath('fonts/fonts.conf') }
+  const image = await inProcess('threads/cards.js', text, { env, maxMs: MAX_MS })
+  if (!image?.length)
+    throw new AppError('SERVER_BUSY', 'The image could not be drawn. Try again in a moment.', { retryAfter: 60 })
+  return image
+}
