@@ -49,6 +49,8 @@ interface Balance {
   /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }
   isBalanced: boolean
+  /** Images of other hosts that texts link to: how many, and the first thousand. Absent if there are none. */
+  linkedImages?: { count: number; images: { type: string; sourceId: string; url: string }[] }
   /** The first new posts, as far as they look like posts that were here before. Absent if none does. */
   similar?: { looked: number; count: number; posts: { title: string; number: number; earlier: string }[] }
 }
@@ -211,7 +213,7 @@ async function imported(
     for await (const record of records) {
       interruption.check()
       const row = JSON.stringify(record)
-      open.set((line += 1), 'passwordHash' in record ? JSON.stringify({ ...record, passwordHash: undefined }) : row)
+      open.set((line += 1), kept(record, row))
       text += `${row}\n`
       if (text.length < CHUNK) continue
       yield Buffer.from(text)
@@ -230,7 +232,7 @@ async function imported(
         const row = open.get(line) ?? ''
         if ((said += 1) <= MOST_SAID)
           tell(terminal, printable(`${type ?? 'record'} ${nameIn(row)}: ${error?.message ?? ''} (${error?.code ?? ''})`), { start: '✗ ' }) // prettier-ignore
-        if (fd !== undefined) writeSync(fd, `${row}\n`)
+        if (fd !== undefined && type !== 'image') writeSync(fd, `${row}\n`) // nobody mends one in a text
       } else {
         for (const each of open.keys()) {
           if (each > until) break
@@ -250,6 +252,12 @@ async function imported(
     if (said > MOST_SAID) tell(terminal, `${counted(said - MOST_SAID, 'more record')} failed.`)
     if (fd !== undefined) closeSync(fd)
   }
+}
+
+/** A record as it may be named, and mended: without the hash of a password, and without the bytes of an image. */
+function kept(record: SourceRecord, row: string): string {
+  if (record.type === 'image') return JSON.stringify({ ...record, data: undefined })
+  return 'passwordHash' in record ? JSON.stringify({ ...record, passwordHash: undefined }) : row
 }
 
 /** Size of a chunk of the request body, in characters. */
@@ -280,7 +288,7 @@ function nameIn(row: string): string {
 async function report(
   { terminal }: Cli,
   flags: Flagged,
-  { balance, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar }: Balance,
+  { balance, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar, linkedImages }: Balance,
   { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
 ): Promise<void> {
   const body = {
@@ -291,6 +299,7 @@ async function report(
     boards,
     passwords,
     ...(similar && { similar }),
+    ...(linkedImages && { linkedImages }),
     dry_run: isDry,
   }
   await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
@@ -306,6 +315,8 @@ async function report(
     if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
     else
       tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore
+    if (linkedImages)
+      tell(terminal, `Images of other hosts that stay links: ${linkedImages.count}. None is fetched. --json lists them.`) // prettier-ignore
     if (passwords.kept > 0)
       tell(terminal, `${isDry ? 'Would keep' : 'Kept'} the passwords of ${counted(passwords.kept, 'user')}.`)
     if (passwords.leftOut > 0)

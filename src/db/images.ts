@@ -1,6 +1,6 @@
 import { sql, type ExpressionBuilder, type Insertable, type RawBuilder } from 'kysely'
 import { imagesIn } from '../core/images/address.js'
-import { isPostgres } from './dialect.js'
+import { isAmong, isPostgres } from './dialect.js'
 import { referringTo } from './references.js'
 import type { Db, ImageRow, Tables } from './tables.js'
 
@@ -20,6 +20,16 @@ export async function insertImage(db: Db, image: Insertable<Tables['images']>, d
 
 export const findImage = (db: Db, imageId: string): Promise<ImageRow | undefined> =>
   db.selectFrom('images').selectAll().where('imageId', '=', imageId).executeTakeFirst()
+
+/** Those of some images that are there. Takes at most 2,000 ids. */
+export const imagesAmong = (db: Db, ids: readonly string[]): Promise<ImageRow[]> =>
+  ids.length === 0
+    ? Promise.resolve([])
+    : db
+        .selectFrom('images')
+        .selectAll()
+        .where(isAmong(db, 'imageId', ids))
+        .execute()
 
 export async function imageData(db: Db, imageId: string): Promise<Buffer> {
   const rows = await db

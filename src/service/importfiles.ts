@@ -129,7 +129,7 @@ async function* imported(
     for await (const record of records((sentence) => void notes.push(sentence))) {
       const text = JSON.stringify(record)
       number += 1
-      if (refused) open.set(number, text)
+      if (refused && !('type' in record && record.type === 'image')) open.set(number, text) // nobody mends one in a text
       yield { number, name: '', size: text.length, values: JSON.parse(text) as Record<string, unknown> }
     }
   }

@@ -18,6 +18,8 @@ import {
   takenSlugIds,
   usersByEmail,
 } from '../db/imports.js'
+import { recordUses } from '../db/images.js'
+import { ImportedImages, assertBase64, linkedImagesIn } from './importimages.js'
 import { createPlace } from './importplaces.js'
 import * as merges from './merges.js'
 import { isBcryptHash } from './lib/bcrypt.js'
@@ -48,6 +50,8 @@ export interface Taken {
   error?: AppError
   /** Whether the hash of the password was imported, if an account was created and a hash was given. */
   password?: 'kept' | 'leftOut'
+  /** Images of other hosts that its text links to. */
+  links?: readonly string[]
 }
 
 type Row<Insert extends (db: never, rows: never, ...others: never) => unknown> =
@@ -67,13 +71,20 @@ interface Wanted<T extends RecordType> {
   fields: Fields<T>
 }
 
+/** The images that a text shows. */
+interface Use {
+  text: Parameters<typeof recordUses>[1]
+  shown: readonly string[]
+}
+
 type Kinds = { [T in RecordType]: ImportedKind }
-const KIND: Kinds = { board: 'board', status: 'status', tag: 'tag', person: 'person', post: 'post', vote: 'vote', comment: 'comment', merge: 'merge' } // prettier-ignore
+const KIND: Kinds = { board: 'board', status: 'status', tag: 'tag', person: 'person', image: 'image', post: 'post', vote: 'vote', comment: 'comment', merge: 'merge' } // prettier-ignore
 
 /** Writes what another product had. It tells nobody, and it counts for no limit. */
 export class Importer {
   readonly #known: Known
   readonly #options: Options
+  readonly #images: ImportedImages
   /** What a dry run would create, by type and name. */
   readonly #pretendedPlaces = new Map<string, string>()
   readonly #pretendedVotes = new Set<string>()
@@ -81,6 +92,13 @@ export class Importer {
   constructor(options: Options) {
     this.#options = options
     this.#known = new Known(options.source)
+    this.#images = new ImportedImages(this.#known)
+  }
+
+  /** Decodes the images among records, which takes long. Call it before `take`, outside its transaction. */
+  async prepare(ctx: Context, given: readonly Given[], mayGoOn: () => Promise<void>): Promise<void> {
+    const images = given.flatMap(({ record }) => (record.type === 'image' ? [record.fields] : []))
+    if (images.length > 0) await this.#images.prepare(ctx, images, mayGoOn)
   }
 
   /** Writes records of one type. Call it in a transaction. Throws if none of them can be written. */
@@ -113,6 +131,8 @@ export class Importer {
         return this.#places(ctx, wanted)
       case 'person':
         return this.#people(ctx, of('person'))
+      case 'image':
+        return this.#pictures(ctx, of('image'))
       case 'post':
         return this.#posts(ctx, of('post'))
       case 'vote':
@@ -200,6 +220,19 @@ export class Importer {
     }
   }
 
+  async #pictures(ctx: Context, wanted: readonly Wanted<'image'>[]): Promise<Taken[]> {
+    const people = await this.#known.present(ctx, 'person', wanted.map(({ fields: { author } }) => author)) // prettier-ignore
+    const made: [string, string][] = []
+    const taken = await each(wanted, async ({ line, fields: { sourceId, data, author } }): Promise<Taken> => {
+      assertBase64(data)
+      const userId = referred('author', author, people)
+      made.push([sourceId, await this.#images.store(ctx, sourceId, userId)])
+      return { line, outcome: 'created' }
+    })
+    await this.#known.remember(ctx, 'image', made)
+    return taken
+  }
+
   async #posts(ctx: Context, wanted: readonly Wanted<'post'>[]): Promise<Taken[]> {
     const some = wanted.map(({ fields }) => fields)
     const known = {
@@ -210,14 +243,17 @@ export class Importer {
     }
     const idFor = await idsFor(ctx, 'post', some.map(({ sourceId }) => sourceId)) // prettier-ignore
     const taken = await takenSlugIds(ctx.db, some.flatMap(({ slugId }) => slugId ?? [])) // prettier-ignore
+    const shownIn = await this.#images.shownIn(ctx, some.map(({ text }) => text)) // prettier-ignore
+    const uses: Use[] = []
     const rows: Row<typeof insertImportedPosts>[] = []
     const paths: Parameters<typeof insertImportedPosts>[2][number][] = []
     const postTags: Parameters<typeof insertImportedPosts>[3][number][] = []
     const made: [string, string][] = []
     const done = await each(wanted, async ({ line, fields }) => {
+      const withImages = shownIn(fields.text ?? '')
       const { title, contentMarkdown } = withShortTitle({
         title: fields.title,
-        contentMarkdown: fields.text ?? '',
+        contentMarkdown: withImages.text,
       }) as {
         title: string
         contentMarkdown: string
@@ -228,12 +264,13 @@ export class Importer {
       taken.add(slugId)
       const postId = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const tagIds = (fields.tags ?? []).map((tag) => referred('tags', tag, known.tag))
+      const text = (await withoutHtml(contentMarkdown)).trim() || null
       rows.push({
         postId,
         title: oneLine(title),
         slug: postSlug(title, slugId),
         slugId,
-        contentMarkdown: (await withoutHtml(contentMarkdown)).trim() || null,
+        contentMarkdown: text,
         userId: referred('author', fields.author, known.person),
         boardId: fields.board ? referred('board', fields.board, known.board) : this.#options.boardId,
         roadmap_id: referred('status', fields.status, known.status),
@@ -244,11 +281,13 @@ export class Importer {
       made.push([fields.sourceId, postId])
       paths.push(...(fields.paths ?? []).map((path) => ({ path: pathOf(path), postId })))
       postTags.push(...tagIds.flatMap((tagId) => (tagId === null ? [] : [{ postId, tagId, createdAt }])))
-      return { line, outcome: 'created' }
+      if (withImages.imageIds.length > 0) uses.push({ text: { postId, markdown: text }, shown: withImages.imageIds })
+      return { line, outcome: 'created', links: linkedImagesIn(text ?? '') }
     })
     if (!ctx.dryRun) {
       await lock(ctx.db, 'post_counts')
       await insertImportedPosts(ctx.db, rows, paths, postTags)
+      for (const { text, shown } of uses) await recordUses(ctx.db, text, shown, { isNew: true })
     }
     await this.#known.remember(ctx, 'post', made)
     return done
@@ -299,6 +338,8 @@ export class Importer {
     const answered = await answeredPosts(ctx.db, some.some(({ isAnswer }) => isAnswer) ? [...posts] : [])
     const places = await commentPlaces(ctx.db, [...known.parent.values()])
     const idFor = await idsFor(ctx, 'comment', some.map(({ sourceId }) => sourceId)) // prettier-ignore
+    const shownIn = await this.#images.shownIn(ctx, some.map(({ text }) => text)) // prettier-ignore
+    const uses: Use[] = []
     const rows: Row<typeof insertImportedComments>[] = []
     const made: [string, string][] = []
     const taken = await each(wanted, async ({ line, fields }): Promise<Taken> => {
@@ -310,7 +351,8 @@ export class Importer {
       const isInternal = (fields.isInternal ?? false) || (isReply && parent.isInternal)
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
       const id = ctx.dryRun ? pretended() : idFor(fields.sourceId)
-      const body = await withoutHtml(fields.text)
+      const withImages = shownIn(fields.text)
+      const body = await withoutHtml(withImages.text)
       const isAnswer = fields.isAnswer === true && !answered.has(postId) // a post has one
       if (isAnswer && !isInternal) answered.add(postId)
       rows.push({
@@ -328,9 +370,14 @@ export class Importer {
       made.push([fields.sourceId, id])
       known.parent.set(fields.sourceId, id)
       places.set(id, { postId, isInternal })
-      return { line, outcome: 'created' }
+      if (withImages.imageIds.length > 0)
+        uses.push({ text: { commentId: id, markdown: body }, shown: withImages.imageIds })
+      return { line, outcome: 'created', links: linkedImagesIn(body) }
     })
-    if (!ctx.dryRun) await insertImportedComments(ctx.db, rows)
+    if (!ctx.dryRun) {
+      await insertImportedComments(ctx.db, rows)
+      for (const { text, shown } of uses) await recordUses(ctx.db, text, shown, { isNew: true })
+    }
     await this.#known.remember(ctx, 'comment', made)
     return taken
   }

@@ -10,7 +10,8 @@ import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { Importer, type Given, type Taken } from './importing.js'
 import { Balance } from './lib/importbalance.js'
-import { pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
+import { LinkedImages } from './importimages.js'
+import { MOST_OF_LINE, pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
 import { ImportedRepeats } from './lib/repeats.js'
 import { fields } from './lib/schemas.js'
@@ -20,6 +21,8 @@ import { NDJSON, rowsIn } from './lib/uploadrows.js'
 
 /** Records per transaction. */
 const TOGETHER = 2000
+/** Images per transaction: each takes about half a second before it. */
+const IMAGES_TOGETHER = 10
 const MAX_BYTES = 4_000_000_000
 
 export const source = Type.String({
@@ -56,7 +59,7 @@ export const create = upload({
   output: Type.String(),
   async run(ctx, { source: from, boardId: board, confirmed }, body): Promise<LongBody> {
     const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
-    const rows = rowsIn(body, { main: '', fields: [], names: {} })
+    const rows = rowsIn(body, { main: '', fields: [], names: {} }, MOST_OF_LINE)
     return {
       type: NDJSON,
       ...importing(ctx, new Importer({ source: from, confirmed, boardId }), { source: from, boardId, rows }),
@@ -98,12 +101,14 @@ export function importing(
 ): Pick<LongBody, 'pieces' | 'end'> {
   const balance = new Balance()
   const passwords = { kept: 0, leftOut: 0 }
+  const linked = new LinkedImages()
+  const mayGoOn = () => assertStill({ access: 'owner' }, ctx, 'upload')
   async function* pieces(): AsyncGenerator<Piece> {
     const before = await importedCounts(ctx.db, from)
     const size = { most: TOGETHER }
     const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
     for await (const group of inGroups(rows)) {
-      await assertStill({ access: 'owner' }, ctx, 'upload')
+      await mayGoOn()
       const failures: object[] = []
       for (const { line, placed, error } of group.wrong) {
         balance.count(placed, 'failed', error)
@@ -112,9 +117,13 @@ export function importing(
       const type = group.given[0]?.record.type
       const created = new Set<number>()
       const records = new Map(group.given.map(({ line, record }) => [line, record]))
-      for (const { line, outcome, error, password } of await takeAll(ctx, importer, group.given, size)) {
+      await importer.prepare(ctx, group.given, mayGoOn)
+      for (const { line, outcome, error, password, links = [] } of await takeAll(ctx, importer, group.given, size)) {
         if (outcome === 'created') created.add(line)
-        balance.count(records.get(line), outcome, error)
+        const record = records.get(line)
+        if (record?.type === 'post' || record?.type === 'comment')
+          linked.add(record.type, record.fields.sourceId, links)
+        balance.count(record, outcome, error)
         if (password !== undefined) passwords[password] += 1
         if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
       }
@@ -138,7 +147,7 @@ export function importing(
     const boards = await importedByBoard(ctx.db, from)
     const byBoard = await balance.byBoard(ctx, { boardId, boards: (ids) => importer.boards(ctx, ids) })
     const { failures, otherFailures } = balance
-    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown }), rows: 0 } // prettier-ignore
+    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown, linkedImages: linked.told }), rows: 0 } // prettier-ignore
   }
   async function* withCache(): AsyncGenerator<Piece> {
     try {
@@ -182,8 +191,9 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
       const none = wrongByType.get(type)
       if (none) yield { given: [], wrong: none, until: done }
       const some = type === undefined ? [] : (byType.get(type) ?? [])
-      for (let at = 0; at < some.length; at += TOGETHER)
-        yield { given: some.slice(at, at + TOGETHER), wrong: [], until: done }
+      const together = type === 'image' ? IMAGES_TOGETHER : TOGETHER
+      for (let at = 0; at < some.length; at += together)
+        yield { given: some.slice(at, at + together), wrong: [], until: done }
     }
     done = last
     yield { given: [], wrong: [], until: done }

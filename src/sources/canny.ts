@@ -1,7 +1,7 @@
 import { guessedKind } from '../core/statuskinds.js'
 import { csv, csvPreview, pathIn } from './csv.js'
 import { jsonValues } from './lib/jsonfiles.js'
-import { markdownOf } from './lib/markdown.js'
+import { linkedImage, markdownOf } from './lib/markdown.js'
 import { Places } from './lib/places.js'
 import { countIn, given as field, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
@@ -35,7 +35,6 @@ async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   for (const user of rows(from, 'users')) yield* person(user)
   const seen = new Set<string>()
   const merges: SourceRecord[] = []
-  let images = 0
   for (const post of rows(from, 'posts')) {
     const [id, board, author, category] = [textIn(post.id), objectIn(post.board), objectIn(post.author), objectIn(post.category)] // prettier-ignore
     const status = textIn(post.status)
@@ -45,15 +44,13 @@ async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
       yield* places.once('status', status, { name: status, kind: guessedKind(status) })
     for (const tag of tags) yield* places.once('tag', textIn(tag.id), { name: textIn(tag.name) })
     yield* person(author)
-    const links = Array.isArray(post.imageURLs) ? post.imageURLs.map(textIn).filter(Boolean) : []
-    images += links.length
     const path = pathIn(textIn(post.url) || undefined)
     seen.add(id)
     yield {
       type: 'post',
       sourceId: id,
       title: textIn(post.title),
-      text: [await markdownOf(textIn(post.details)), ...links.map((link) => `<${link}>`)].join('\n\n'),
+      text: await textOf(post.details, post.imageURLs),
       ...field('board', board.id),
       ...(status !== 'open' && field('status', status)),
       ...field('author', author.id),
@@ -75,8 +72,8 @@ async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   for (const comment of comments) {
     const author = objectIn(comment.author)
     yield* person(author)
-    const text = await markdownOf(textIn(comment.value))
-    if (text.trim() === '') continue // an image alone
+    const text = await textOf(comment.value, comment.imageURLs)
+    if (text === '') continue
     yield {
       type: 'comment',
       sourceId: textIn(comment.id),
@@ -90,7 +87,12 @@ async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   }
   // What was merged is mostly not listed any more
   for (const merge of merges) if (merge.type === 'merge' && seen.has(merge.post)) yield merge
-  if (images > 0) note(`Images are links to Canny, which may end: ${images}.`)
   const [entry] = rows(from, 'entries')
   if (entry) note('Entries of the changelog are not imported.')
+}
+
+/** A text with the images below it, which stay where they are. */
+async function textOf(text: unknown, images: unknown): Promise<string> {
+  const urls = Array.isArray(images) ? images.map(textIn).filter(Boolean) : []
+  return [(await markdownOf(textIn(text))).trim(), ...urls.map(linkedImage)].filter(Boolean).join('\n\n')
 }

@@ -1,8 +1,9 @@
 import { csvPreview, csvRows, recordsOf } from './csv.js'
 import { fiderPages } from './fiderapi.js'
-import { plainText, STATUSES } from './fidertexts.js'
+import { IMAGE, plainText, STATUSES } from './fidertexts.js'
 import { isJson } from './lib/jsonfiles.js'
 import { fromArchive, type Archive } from './lib/archive.js'
+import { ArchivedImages } from './lib/images.js'
 import { Places } from './lib/places.js'
 import { given as field, textIn, type Json } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
@@ -56,15 +57,25 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
     const known = STATUSES[status]
     if (known) yield { type: 'status', sourceId: String(status), ...known }
   }
+  const images = new ArchivedImages(archive, 'blobs')
+  const attached = await attachments(archive)
+  const shown = (text: string, own: readonly string[] = []) => {
+    const written = plainText(text, (alt, name) => images.shown(alt, name))
+    const inside = new Set(namesIn(text))
+    const below = own.filter((name) => !inside.has(name)).map((name) => images.shown('', name))
+    return [written.trim(), ...below.filter(Boolean)].filter(Boolean).join('\n\n')
+  }
   const listed = new Set<string>()
   for (const post of posts.toSorted((a, b) => Number(a.number) - Number(b.number))) {
     listed.add(textIn(post.id))
     const path = `/posts/${textIn(post.number)}`
+    const [text, own] = [textIn(post.description), attached.get(`post ${textIn(post.id)}`)]
+    yield* images.records([...namesIn(text), ...(own ?? [])], post.user_id)
     yield {
       type: 'post',
       sourceId: textIn(post.id),
       title: textIn(post.title),
-      text: plainText(textIn(post.description)),
+      text: shown(text, own),
       ...(STATUSES[Number(post.status)] && { status: textIn(post.status) }),
       ...field('author', post.user_id),
       tags: (tags.get(textIn(post.id)) ?? []).slice(0, 20),
@@ -79,28 +90,49 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
   for (const comment of await archive.rows('comments.json')) {
     const isGone = comment.deleted_at !== null && comment.deleted_at !== undefined
     if (isGone || comment.is_approved === false) hidden += 1
-    else if (listed.has(textIn(comment.post_id)) && textIn(comment.content).trim() !== '')
+    else if (listed.has(textIn(comment.post_id))) {
+      const [content, own] = [textIn(comment.content), attached.get(`comment ${textIn(comment.id)}`)]
+      yield* images.records([...namesIn(content), ...(own ?? [])], comment.user_id)
+      const text = shown(content, own)
+      if (text === '') continue
       yield {
         type: 'comment',
         sourceId: textIn(comment.id),
         post: textIn(comment.post_id),
         ...field('author', comment.user_id),
-        text: plainText(textIn(comment.content)),
+        text,
         ...field('createdAt', comment.created_at),
       }
+    }
   }
-  for (const post of posts) yield* answerOf(post)
+  for (const post of posts) {
+    yield* images.records(namesIn(textIn(post.response)), post.response_user_id)
+    yield* answerOf(post, shown)
+  }
   for (const post of posts)
     if (post.status === DUPLICATE && listed.has(textIn(post.original_id)))
       yield { type: 'merge', post: textIn(post.id), into: textIn(post.original_id) }
   if (hidden > 0) note(`Comments that were deleted or not approved are not imported: ${hidden}.`)
-  const images = archive.names.filter((name) => name.startsWith('blobs/') && !name.endsWith('/')).length
-  if (images > 0) note(`Images and other files are not imported: ${images}.`)
+  if (images.missing > 0) note(`Images that texts show, but the archive does not have: ${images.missing}.`)
+  if (images.unused > 0) note(`Files that no imported text shows, such as pictures of people, are not imported: ${images.unused}.`) // prettier-ignore
+}
+
+const namesIn = (text: string): string[] =>
+  Array.from(text.matchAll(IMAGE), ([, , name = '']) => name.trim()).filter(Boolean)
+
+/** The names of the files that are attached to posts and comments, by what they are attached to. */
+async function attachments(archive: Archive): Promise<ReadonlyMap<string, string[]>> {
+  const found = new Map<string, string[]>()
+  for (const { post_id: post, comment_id: comment, attachment_bkey: key } of await archive.rows('attachments.json')) {
+    const to = textIn(comment) === '' ? `post ${textIn(post)}` : `comment ${textIn(comment)}`
+    if (textIn(key) !== '') found.set(to, [...(found.get(to) ?? []), textIn(key)])
+  }
+  return found
 }
 
 /** What the team said about a post as it set the status. */
-function answerOf(post: Json): SourceRecord[] {
-  const text = textIn(post.response).trim()
+function answerOf(post: Json, shown: (text: string) => string): SourceRecord[] {
+  const text = shown(textIn(post.response))
   if (text === '') return []
   return [
     {
@@ -108,7 +140,7 @@ function answerOf(post: Json): SourceRecord[] {
       sourceId: `response ${textIn(post.id)}`,
       post: textIn(post.id),
       ...field('author', post.response_user_id),
-      text: plainText(text),
+      text,
       ...field('createdAt', post.response_date),
       isUpdate: true,
       ...(STATUSES[Number(post.status)] && { status: textIn(post.status) }),

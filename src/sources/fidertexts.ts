@@ -17,8 +17,11 @@ export function statusNamed(word: string): (Status & { number: number }) | undef
   return status && { ...status, number: Number(number) }
 }
 
-/** Mentions are objects in its texts, and images are names of files that only its server has. */
-export const plainText = (text: string): string =>
+/** An image in its texts: the name of a file. */
+export const IMAGE = /!\[([^\][]{0,200})\]\(fider-image:([^)]{0,300})\)/g
+
+/** Mentions are objects in its texts. What images become says `image`: by default nothing, as only its server has them. */
+export const plainText = (text: string, image: (alt: string, name: string) => string = () => ''): string =>
   text
     .replaceAll(/@\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,100})"[^{}]{0,500}\}/g, '@$1')
-    .replaceAll(/!\[[^\]]{0,200}\]\(fider-image:[^)]{0,300}\)/g, '')
+    .replaceAll(IMAGE, (_all, alt: string, name: string) => image(alt, name.trim()))

@@ -3,6 +3,7 @@ import { pathIn } from './csv.js'
 import { addressOf, commentsIn, discussionsIn, Discussions, isDiscussion } from './githubdiscussions.js'
 import { GithubPeople } from './githubpeople.js'
 import { jsonValues } from './lib/jsonfiles.js'
+import { withLinkedImages } from './lib/markdown.js'
 import { Places } from './lib/places.js'
 import { countIn, given as field, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Source, SourceRecord } from './source.js'
@@ -50,7 +51,7 @@ export const github: Source = {
         sourceId: textIn(comment.id),
         post: issue,
         ...field('author', people.idOf(comment.user)),
-        text: textIn(comment.body),
+        text: withLinkedImages(textIn(comment.body)),
         ...field('createdAt', comment.created_at),
       }
     }
@@ -70,7 +71,7 @@ function* issueOf(issue: Json, places: Places, people: GithubPeople): Generator<
     type: 'post',
     sourceId: textIn(issue.number),
     title: textIn(issue.title),
-    text: textIn(issue.body),
+    text: withLinkedImages(textIn(issue.body)),
     ...(status && { status: status.name }),
     ...field('author', people.idOf(issue.user)),
     tags: labels.map(({ name }) => name).slice(0, 20),

@@ -3,6 +3,7 @@ import { counted } from '../core/text.js'
 import { pathIn } from './csv.js'
 import type { GithubPeople } from './githubpeople.js'
 import { jsonValues } from './lib/jsonfiles.js'
+import { withLinkedImages } from './lib/markdown.js'
 import type { Places } from './lib/places.js'
 import { countIn, given as field, isObject, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Given, SourceRecord } from './source.js'
@@ -85,7 +86,7 @@ export class Discussions {
       type: 'post',
       sourceId: number,
       title: textIn(discussion.title),
-      text: textIn(discussion.body),
+      text: withLinkedImages(textIn(discussion.body)),
       ...(board && { board: board.url }),
       ...(status && { status: status.name }),
       ...field('author', this.#people.idOf(author)),
@@ -127,7 +128,7 @@ export class Discussions {
 
   *#comment(comment: Json, post: string, parent: string): Generator<SourceRecord> {
     const key = keyOf(comment)
-    const text = textIn(comment.body)
+    const text = withLinkedImages(textIn(comment.body))
     const isHidden = comment.isMinimized === true && /^(spam|abuse)$/i.test(textIn(comment.minimizedReason))
     if (isHidden) this.#hidden += 1
     if (isHidden || text.trim() === '' || key === '') return

@@ -15,6 +15,8 @@ import { sourceIn } from './records.js'
 const MOST_READ = 50_000_000
 /** Records of an answer. */
 const TOGETHER = 200
+/** Characters of an answer before its last record. */
+const MOST_TOGETHER = 1_000_000
 
 const { from, shown, product, map: entries, built } = workerData as Asked
 for (const [name, bytes] of built) keepBuilt(name, Buffer.from(bytes))
@@ -70,10 +72,13 @@ let reading: ReturnType<typeof records> | undefined
 async function next(): Promise<Answer> {
   reading ??= records()
   const lines: string[] = []
-  while (lines.length < TOGETHER) {
+  let size = 0
+  while (lines.length < TOGETHER && size < MOST_TOGETHER) {
     const { done, value } = await reading.next()
     if (done) return { lines, notes: notes.splice(0), isLast: true }
-    lines.push(JSON.stringify(value))
+    const line = JSON.stringify(value)
+    lines.push(line)
+    size += line.length
   }
   return { lines, notes: notes.splice(0), isLast: false }
 }

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { PNG } from '../support/images.js'
 import { ASTUTO_API, AT, CANNY, CLEARFLASK, FIDER, FIDER_API, GITHUB, QUACKBACK, USERVOICE } from '../support/rivals.js'
 import { zipOf } from '../support/zip.js'
 
@@ -46,9 +47,9 @@ it('Canny: its pages of posts, votes and comments, with votes of deleted people 
   const { machine, posts, comments } = await makeWorld(CANNY)
   const { created, notes } = await imported(machine, 'canny canny')
   expect(created).toEqual({ board: 1, status: 1, tag: 2, person: 2, post: 2, vote: 1, comment: 2, merge: 1 })
-  expect(notes).toMatch(/Images are links to Canny[^]*changelog are not imported/)
+  expect(notes).toContain('changelog are not imported')
   expect(await posts()).toMatchObject([
-    { title: 'Dark mode', createdAt: AT, author: { name: 'Ann' }, roadmap: { name: 'complete' }, contentMarkdown: 'Eyes\n\n<https://canny.example/1.png>', tags: [{ name: 'App' }, { name: 'UI' }], voters: { votesCount: 4, importedVotes: 3 } }, // prettier-ignore
+    { title: 'Dark mode', createdAt: AT, author: { name: 'Ann' }, roadmap: { name: 'complete' }, contentMarkdown: 'Eyes\n\n![](https://canny.example/1.png)', tags: [{ name: 'App' }, { name: 'UI' }], voters: { votesCount: 4, importedVotes: 3 } }, // prettier-ignore
   ])
   expect((await comments()).map(({ comment }: { comment: { body: string; is_internal: boolean } }) => [comment.body, comment.is_internal])).toEqual([['First', false], ['Reply', true]]) // prettier-ignore
 })
@@ -56,13 +57,64 @@ it('Canny: its pages of posts, votes and comments, with votes of deleted people 
 it('Fider: its backup without the secrets in it, and the CSV of its posts', async () => {
   const { machine, posts, comments } = await makeWorld(FIDER)
   const { created, notes } = await imported(machine, 'fider backup.zip')
-  expect(created).toEqual({ status: 1, tag: 1, person: 2, post: 2, vote: 2, comment: 2, merge: 1 })
+  expect(created).toEqual({ status: 1, tag: 1, person: 2, image: 1, post: 2, vote: 2, comment: 2, merge: 1 })
   expect(notes).toMatch(/secrets, which are not imported: oauth_providers.json, API keys/)
   expect(notes).not.toContain('SECRET')
+  expect(notes).toMatch(/archive does not have: 1\.[^]*pictures of people, are not imported: 1\./)
   const [dark] = await posts()
-  expect(dark).toMatchObject({ title: 'Dark mode', contentMarkdown: 'For @Bob', roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 2 } }) // prettier-ignore
+  expect(dark).toMatchObject({ title: 'Dark mode', contentMarkdown: expect.stringMatching(/^For @Bob !\[\]\(https?:\S+\/api\/v1\/images\/[^\s/]+-2x1\.webp\)$/), roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 2 } }) // prettier-ignore
   expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
   expect((await imported(machine, 'fider posts.csv')).created).toEqual({ tag: 2, person: 1, post: 1 })
+})
+
+it('Fider: images of attachments, of which none is written to a disk or taken from outside the archive', async () => {
+  const post = (id: number, description: string) => ({ id, number: id, title: `Post ${id}`, description, status: 0 })
+  const files = (blobs: Readonly<Record<string, string | Buffer>>) =>
+    zipOf({
+      'posts.json': JSON.stringify([
+        post(1, 'Two ![one](fider-image:attachments/one.png) ![one](fider-image:attachments/one.png)'),
+        post(2, '![up](fider-image:../../etc/passwd) ![](fider-image:)'),
+      ]),
+      'comments.json': JSON.stringify([{ id: 5, content: '', post_id: 1, is_approved: true }]),
+      'attachments.json': JSON.stringify([
+        { post_id: 1, attachment_bkey: 'attachments/one.png' },
+        { post_id: 1, attachment_bkey: 'attachments/two (2).png' },
+        { post_id: 1, comment_id: 5, attachment_bkey: 'attachments/one.png' },
+        { post_id: 2, attachment_bkey: 'attachments/vector.svg' },
+        { post_id: 2, attachment_bkey: 'posts.json' },
+      ]),
+      ...blobs,
+    })
+  const { machine, posts, comments } = await makeWorld({
+    'a.zip': files({
+      'blobs/attachments/one.png': PNG,
+      'blobs/attachments/two (2).png': PNG,
+      'blobs/attachments/vector.svg': '<svg onload="alert(1)"/>',
+    }),
+    'b.zip': files({ 'blobs/../../x': PNG }),
+  })
+  const { code, stdout, stderr } = await machine.run('import fider a.zip --yes --rejects refused.jsonl --json')
+  expect([code, JSON.parse(stdout).balance]).toEqual([
+    7,
+    [
+      { type: 'image', found: 3, created: 2, matched: 0, existing: 0, failed: 1 },
+      { type: 'post', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
+      { type: 'comment', found: 1, created: 1, matched: 0, existing: 0, failed: 0 },
+    ],
+  ])
+  expect(stderr).toContain('image "attachments/vector.svg": This is no image, or it is damaged.')
+  expect(readFileSync(path.join(machine.folder, 'refused.jsonl'), 'utf8')).toBe('')
+  const image = String.raw`\(http\S+?-2x1\.webp\)`
+  expect(await posts()).toMatchObject([
+    {
+      contentMarkdown: expect.stringMatching(
+        new RegExp(`^Two !\\[one\\]${image} !\\[one\\]${image}\n\n!\\[\\]${image}$`),
+      ),
+    },
+    { contentMarkdown: 'up' },
+  ])
+  expect((await comments()).map(({ comment }: { comment: { body: string } }) => comment.body)).toEqual([expect.stringMatching(new RegExp(`^!\\[\\]${image}$`))]) // prettier-ignore
+  expect((await machine.run('import fider b.zip --yes')).stderr).toContain('ZIP archive cannot be read')
 })
 
 it('Fider: the answers of its API, with voters where they were saved', async () => {
@@ -75,7 +127,10 @@ it('Fider: the answers of its API, with voters where they were saved', async () 
   expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
   // Its backup has the same ids, and a vote that was not saved
   const later = await machine.run('import fider backup.zip --yes')
-  expect([later.code, later.stdout.match(/^\w+\t\d+\t[1-9].*$/gm)]).toEqual([0, ['vote\t2\t1\t0\t1\t0']])
+  expect([later.code, later.stdout.match(/^\w+\t\d+\t[1-9].*$/gm)]).toEqual([
+    0,
+    ['image\t1\t1\t0\t0\t0', 'vote\t2\t1\t0\t1\t0'],
+  ])
 })
 
 it('Astuto: the answers of its API, of approved posts', async () => {
@@ -93,7 +148,7 @@ it('GitHub: issues with reactions as imported votes, not pull requests', async (
   const { created } = await imported(machine, 'github gh')
   expect(created).toEqual({ status: 2, tag: 1, person: 2, post: 2, comment: 1 })
   expect(await posts()).toMatchObject([{ title: 'Dark mode', roadmap: { name: 'Done' }, author: { name: 'ann' }, voters: { votesCount: 31, importedVotes: 31 } }, { title: 'Later', roadmap: { name: 'v2' } }]) // prettier-ignore
-  expect(await comments()).toHaveLength(1)
+  expect((await comments()).map(({ comment }: { comment: { body: string } }) => comment.body)).toEqual(['+1 ![Shot](https://github.example/a%281%29.png) `<img src=x>`']) // prettier-ignore
 })
 
 const at = (n: number) => `https://github.com/o/r/discussions/${n}`

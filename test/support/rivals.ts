@@ -3,6 +3,7 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import { connect } from '../../src/db/connect.js'
 import { makeDatabase } from './site.js'
+import { PNG } from './images.js'
 import { zipOf } from './zip.js'
 
 // What other products export, made from what is known of their formats.
@@ -44,7 +45,9 @@ export const FIDER = {
     'post_votes.json': JSON.stringify([{ user_id: 1, post_id: 10, created_at: AT }, { user_id: 2, post_id: 11, created_at: AT }, { user_id: 1, post_id: 12, created_at: AT }]), // prettier-ignore
     'comments.json': JSON.stringify([{ id: 5, content: 'Yes', post_id: 10, user_id: 2, created_at: AT, is_approved: true }, { id: 6, content: 'Gone', post_id: 10, user_id: 2, created_at: AT, deleted_at: AT }]), // prettier-ignore
     'oauth_providers.json': JSON.stringify([{ client_secret: 'SECRET-OAUTH' }]),
-    'blobs/attachments/x': 'image',
+    'attachments.json': JSON.stringify([{ post_id: 10, attachment_bkey: 'attachments/x', user_id: 1 }, { post_id: 11, attachment_bkey: 'attachments/none', user_id: 2 }]), // prettier-ignore
+    'blobs/attachments/x': PNG,
+    'blobs/avatars/1': PNG,
   }),
   'posts.csv': 'number,title,description,created_at,created_by,votes_count,comments_count,status,tags\n7,CSV post,Text,2023-05-06T07:08:09Z,Eve,12,0,open,"a, b"\n', // prettier-ignore
 }
@@ -68,7 +71,7 @@ export const FIDER_API = {
 const ISSUE = { number: 12, title: 'Dark mode', body: 'Please', state: 'closed', state_reason: 'completed', labels: [{ name: 'ui', color: '00ff00' }], milestone: null, user: { id: 7, login: 'ann' }, created_at: AT, reactions: { '+1': 31 }, html_url: 'https://github.com/o/r/issues/12' } // prettier-ignore
 export const GITHUB = {
   'gh/issues.json': [[ISSUE], [{ ...ISSUE, number: 13, pull_request: {} }, { ...ISSUE, number: 14, title: 'Later', state: 'open', milestone: { title: 'v2' }, user: null, html_url: null }]], // prettier-ignore
-  'gh/comments.json': [{ id: 1, issue_url: 'https://api.github.com/repos/o/r/issues/12', user: { id: 8, login: 'bob' }, body: '+1', created_at: AT }, { id: 2, issue_url: 'https://api.github.com/repos/o/r/issues/13', body: 'of a pull request' }], // prettier-ignore
+  'gh/comments.json': [{ id: 1, issue_url: 'https://api.github.com/repos/o/r/issues/12', user: { id: 8, login: 'bob' }, body: '+1 <img width="10" alt="Shot" src="https://github.example/a(1).png"> `<img src=x>`', created_at: AT }, { id: 2, issue_url: 'https://api.github.com/repos/o/r/issues/13', body: 'of a pull request' }], // prettier-ignore
 }
 
 /** The suggestions of UserVoice, with a row for each voter. */

@@ -1,17 +1,19 @@
 import { crc32 } from 'node:zlib'
 
-type Texts = Readonly<Record<string, string>> | readonly (readonly [name: string, text: string])[]
+type Texts = Readonly<Record<string, string | Buffer>> | readonly (readonly [name: string, text: string | Buffer])[]
 
 /**
  * A ZIP archive of texts, not compressed. As pairs, names can be there twice. `claimed` is the size that the archive says,
  * where it lies.
  */
 export function zipOf(texts: Texts, claimed?: number): Buffer {
-  const files = Array.isArray(texts) ? (texts as readonly (readonly [string, string])[]) : Object.entries(texts)
+  const files = Array.isArray(texts)
+    ? (texts as readonly (readonly [string, string | Buffer])[])
+    : Object.entries(texts)
   const [locals, entries]: [Buffer[], Buffer[]] = [[], []]
   let offset = 0
   for (const [name, text] of files) {
-    const [path, body] = [Buffer.from(name), Buffer.from(text)]
+    const [path, body] = [Buffer.from(name), Buffer.isBuffer(text) ? text : Buffer.from(text)]
     const local = Buffer.alloc(30)
     local.writeUInt32LE(0x04034b50, 0)
     local.writeUInt16LE(20, 4)

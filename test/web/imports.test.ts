@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { filled } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { CANNY, FIDER } from '../support/rivals.js'
 import { engines } from '../support/site.js'
 import { zipOf } from '../support/zip.js'
 
@@ -168,5 +169,35 @@ it.each(engines)(
     expect(await titlesAt(url)).toEqual(['<b>=cmd()</b>', 'Dark mode', 'Dark mode', 'Mended'])
     await again.upload(url, 'ideas.csv', IDEAS)
     expect(rowsIn(await again.over(url))).toContainEqual(['Posts', '3', '0', '0', '3', '0'])
+  },
+)
+
+it.each(engines)(
+  'images of a file come along by the page, and it names those of other hosts, on %s',
+  async (engine) => {
+    const machine = await makeMachine(engine)
+    const owner = browserOf((await machine.setup()).replace('Bearer ', ''))
+    const url = await served(machine)
+    const imported = async (name: string, content: string | Buffer) => {
+      expect((await owner.upload(url, name, content)).status).toBe(303)
+      const checked = await owner.over(url)
+      await owner.send(url, 'run', checked)
+      const done = await owner.over(url)
+      expect(rowsIn(done).slice(1)).toEqual(rowsIn(checked).slice(1))
+      return done
+    }
+    expect(rowsIn(await imported('backup.zip', FIDER['backup.zip']))).toContainEqual([
+      'Images',
+      '1',
+      '1',
+      '0',
+      '0',
+      '0',
+    ])
+    const { text } = await fetch(`${url}/posts/1`).then(async (answer) => ({ text: await answer.text() }))
+    const [, address = ''] = /<img src="([^"]+-2x1\.webp)"/.exec(text) ?? []
+    expect((await fetch(new URL(address, url))).headers.get('content-type')).toBe('image/webp')
+    const linked = await imported('posts.json', JSON.stringify(CANNY['canny/posts1.json']))
+    expect(linked.text).toMatch(/1 image of another host stays a link[^]*https:\/\/canny\.example\/1\.png/)
   },
 )

@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import { assertReadable, invalidField, parse } from '../../core/fields.js'
+import { MAX_IMAGE_BYTES } from '../../core/images/types.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { withoutControls } from '../../core/text.js'
@@ -10,6 +11,10 @@ import { fields, nullable, oneOf } from './schemas.js'
 const MOST_OF_ID = 255
 /** Texts of other products may be longer than those that are written here. */
 const MOST_OF_TEXT = LENGTHS.text
+/** Characters of an image in base64: one byte more than may be uploaded, so that the cause is told. */
+const MOST_OF_DATA = Math.ceil((MAX_IMAGE_BYTES + 1) / 3) * 4
+/** Characters of a line. */
+export const MOST_OF_LINE = MOST_OF_DATA + 10_000
 const sourceId = Type.String({ minLength: 1, maxLength: MOST_OF_ID })
 const reference = Type.Optional(nullable('string', { minLength: 1, maxLength: MOST_OF_ID }))
 const time = Type.Optional(nullable('string', { maxLength: 40 }))
@@ -40,6 +45,11 @@ const RECORDS = {
     isBlocked: flag,
     passwordHash: Type.Optional(nullable('string', { maxLength: MOST_OF_TEXT })),
     createdAt: time,
+  }),
+  image: fields({
+    sourceId,
+    data: Type.String({ minLength: 1, maxLength: MOST_OF_DATA, description: 'Bytes as base64' }),
+    author: reference,
   }),
   post: fields({
     sourceId,

@@ -14,9 +14,10 @@ interface Columns {
 }
 
 /** The rows of an upload: of CSV, whose first line names the columns, or lines of JSON. Empty lines are skipped. */
-export async function* rowsIn({ type, bytes }: Body, columns: Columns): AsyncGenerator<Row> {
+export async function* rowsIn({ type, bytes }: Body, columns: Columns, longest?: number): AsyncGenerator<Row> {
   const { MOST, textLines } = await import('../../core/records.js')
-  const lines = textLines(bytes, { notUtf8, tooLong: (line) => tooLong(line, MOST) })
+  const most = longest ?? MOST
+  const lines = textLines(bytes, { notUtf8, tooLong: (line) => tooLong(line, most) }, most)
   yield* type === NDJSON ? objects(lines) : records(lines, columns)
 }
 

@@ -47,6 +47,10 @@ export class Archive {
     return [...this.#entries.keys()]
   }
 
+  has(name: string): boolean {
+    return this.#entries.has(name)
+  }
+
   /** How many bytes the entries with such names unpack to. Reading one that claims too few fails. */
   sizeOf(name: RegExp): number {
     const sizes = [...this.#entries.values()].filter(({ fileName }) => name.test(fileName))
@@ -64,6 +68,23 @@ export class Archive {
     return promisify(this.#zip.openReadStream.bind(this.#zip) as typeof openStream)(entry).catch((error: unknown) => {
       throw unreadable(name, error)
     })
+  }
+
+  /** The first bytes of an entry; undefined where there is no such entry, or it cannot be unpacked. */
+  async firstBytes(name: string, most: number): Promise<Buffer | undefined> {
+    if (!this.#entries.has(name)) return undefined
+    const chunks: Buffer[] = []
+    let size = 0
+    try {
+      for await (const chunk of (await this.bytes(name)) as AsyncIterable<Buffer>) {
+        chunks.push(chunk)
+        size += chunk.length
+        if (size >= most) break
+      }
+    } catch {
+      return undefined
+    }
+    return Buffer.concat(chunks).subarray(0, most)
   }
 
   /** The rows of a JSON array; none where there is no such entry. */

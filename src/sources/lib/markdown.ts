@@ -9,3 +9,30 @@ export async function markdownOf(text: string): Promise<string> {
     .remove(['script', 'style'])
     .turndown(text)
 }
+
+/** Markdown of an image of another host. What is no address of one is text. */
+export function linkedImage(address: string): string {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return address
+  return `![](${url.href.replaceAll(/[()<>\s]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)})`
+}
+
+const CODE = /(```[\s\S]*?```|`[^`\n]*`)/
+const IMG = /<img\b[^<>]{0,2000}>/gi
+
+/** Markdown that may have images in HTML, as GitHub writes them: these as Markdown too, but not in code. */
+export const withLinkedImages = (text: string): string =>
+  /<img/i.test(text)
+    ? text
+        .split(CODE)
+        .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(IMG, imageOf)))
+        .join('')
+    : text
+
+function imageOf(tag: string): string {
+  const [, address] = /\ssrc\s*=\s*["']?([^"'\s<>]{1,2000})/i.exec(tag) ?? []
+  const [, alt = ''] = /\salt\s*=\s*"([^"<>]{0,200})"/i.exec(tag) ?? []
+  if (address === undefined) return tag
+  const image = linkedImage(address)
+  return image.startsWith('![]') ? `![${alt.replaceAll(/[[\]\\]/g, '')}]${image.slice(3)}` : image
+}

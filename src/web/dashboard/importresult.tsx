@@ -7,7 +7,7 @@ import { Table } from '../parts/table.js'
 
 export const HOME = '/dashboard/settings/import'
 
-export type Type = 'board' | 'status' | 'tag' | 'person' | 'post' | 'vote' | 'comment' | 'merge' | 'other'
+export type Type = 'board' | 'status' | 'tag' | 'person' | 'image' | 'post' | 'vote' | 'comment' | 'merge' | 'other'
 
 interface Part {
   found: number
@@ -22,6 +22,7 @@ interface Balance {
   failures: { type: Type; code: string; count: number; first: string }[]
   otherFailures?: number
   isBalanced: boolean
+  linkedImages?: { count: number; images: { url: string }[] }
   similar?: { count: number; looked: number; posts: { title: string; number: number; earlier: string }[] }
 }
 
@@ -103,6 +104,7 @@ export const LABELS: Readonly<Record<Type, Key>> = {
   status: 'import.statuses',
   tag: 'tag.label',
   person: 'overview.people',
+  image: 'import.images',
   post: 'nav.posts',
   vote: 'import.votes',
   comment: 'comments.title',
@@ -110,9 +112,12 @@ export const LABELS: Readonly<Record<Type, Key>> = {
   other: 'import.others',
 }
 
+/** Images of other hosts that are named here; the API names more. */
+const MOST_LINKS = 20
+
 function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolean }) {
   const { t, words } = view
-  const { balance, byBoard, failures, otherFailures = 0, isBalanced, similar } = done
+  const { balance, byBoard, failures, otherFailures = 0, isBalanced, similar, linkedImages } = done
   const column = (label: Key, key: 'found' | 'created' | 'matched' | 'existing' | 'failed') => ({
     label: t(label),
     kind: 'number' as const,
@@ -178,6 +183,19 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
           </ul>
         </>
       )}
+      {linkedImages ? (
+        <>
+          <h3>{t('import.linkedImages', { count: linkedImages.count })}</h3>
+          <p class="soft">{t('import.linkedHint')}</p>
+          <ul>
+            {linkedImages.images.slice(0, MOST_LINKS).map(({ url }) => (
+              <li>
+                <bdi dir="ltr">{url}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
       {similar ? (
         <>
           <h3>{t('import.similar', { count: similar.count })}</h3>

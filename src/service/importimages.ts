@@ -1,0 +1,148 @@
+import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
+import { imageAt } from '../core/images/address.js'
+import { encodeImage, type Encoded } from '../core/images/encoding.js'
+import { newId, randomWord } from '../core/ids.js'
+import { imagesAmong, insertImage } from '../db/images.js'
+import { toImage } from './images.js'
+import type { Context } from './lib/context.js'
+import { pretended, type Known } from './lib/importedrows.js'
+import type { Fields } from './lib/importrecords.js'
+
+/** An image in a text of a source, by what the source calls it. */
+const REFERENCE = /!\[([^\][]{0,200})\]\(import-image:([^()\s]{1,800})\)/g
+/** An image in Markdown that has an address. */
+const LINK = /!\[[^\][]{0,500}\]\(<?(https?:\/\/[^\s<>()]{1,2000})/gi
+/** Images of one text that come along: as many as one that is written here shows. */
+const MOST_IN_TEXT = 50
+/** Ids that are looked for at a time. */
+const MOST_IDS = 2000
+/** How often an image waits for its turn beside what people upload, ten seconds each time. */
+const TRIES = 30
+
+/** Makes the images of an import. Decoding takes long, so it is done before the transaction that stores them. */
+export class ImportedImages {
+  readonly #known: Known
+  readonly #owner = randomWord(20)
+  #made = new Map<string, Encoded | AppError>()
+
+  constructor(known: Known) {
+    this.#known = known
+  }
+
+  /** Decodes what no import has brought yet. Call it outside a transaction. */
+  async prepare(ctx: Context, images: readonly Fields<'image'>[], mayGoOn: () => Promise<void>): Promise<void> {
+    this.#made = new Map()
+    const before = await this.#known.rows(ctx, 'image', images.map(({ sourceId }) => sourceId)) // prettier-ignore
+    for (const { sourceId, data } of images) {
+      if (before.has(sourceId) || this.#made.has(sourceId)) continue
+      await mayGoOn()
+      this.#made.set(sourceId, await this.#encoded(Buffer.from(data, 'base64')))
+    }
+  }
+
+  async #encoded(data: Buffer): Promise<Encoded | AppError> {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await encodeImage(data, this.#owner)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        if (error.code === 'SERVER_BUSY' && tries < TRIES) continue
+        if (error.code === 'SERVER_BUSY') throw error
+        // Also where nothing decodes it: the rest of the import goes on
+        return error.status < 500 ? error : new AppError('IMAGE_REFUSED', error.message)
+      }
+  }
+
+  /** Stores an image that was prepared, and returns its id. Throws why it was refused. */
+  async store(ctx: Context, sourceId: string, userId: string | null): Promise<string> {
+    const made = this.#made.get(sourceId)
+    if (made === undefined) throw new Error('An image of an import was not prepared.')
+    if (made instanceof AppError) throw made
+    if (ctx.dryRun) return pretended()
+    const imageId = newId()
+    // Of now: what no text shows is deleted a day later, and its text comes after it
+    const createdAt = ctx.now().toISOString()
+    const image = { imageId, userId, mediaType: 'image/webp', ...made.about, bytes: made.bytes.length, createdAt }
+    await insertImage(ctx.db, image, made.bytes)
+    return imageId
+  }
+
+  /** Puts images into texts: those that came, and in place of others their descriptions. */
+  async shownIn(ctx: Context, texts: readonly (string | null | undefined)[]): Promise<(text: string) => Shown> {
+    const named = [...new Set(texts.flatMap((text) => referencesIn(text ?? '')))]
+    const urls = new Map<string, { imageId: string; url: string }>()
+    for (let at = 0; at < named.length; at += MOST_IDS) {
+      const rows = await this.#known.rows(ctx, 'image', named.slice(at, at + MOST_IDS))
+      const there = new Map((await imagesAmong(ctx.db, [...rows.values()])).map((image) => [image.imageId, image]))
+      for (const [name, imageId] of rows) {
+        const image = there.get(imageId)
+        if (image) urls.set(name, { imageId, url: toImage(ctx, image).url })
+      }
+    }
+    return (text) => {
+      const imageIds = new Set<string>()
+      const own = new Set(referencesIn(text))
+      const written = text.replaceAll(REFERENCE, (_all, alt: string, reference: string) => {
+        const name = nameOf(reference)
+        const found = own.has(name) ? urls.get(name) : undefined
+        if (!found) return alt
+        imageIds.add(found.imageId)
+        return `![${alt}](${found.url})`
+      })
+      return { text: written, imageIds: [...imageIds] }
+    }
+  }
+}
+
+interface Shown {
+  text: string
+  /** The images of this site in it. */
+  imageIds: readonly string[]
+}
+
+function referencesIn(text: string): string[] {
+  if (!text.includes('(import-image:')) return []
+  const names = new Set(Array.from(text.matchAll(REFERENCE), ([, , reference = '']) => nameOf(reference)))
+  return [...names].slice(0, MOST_IN_TEXT)
+}
+
+function nameOf(reference: string): string {
+  try {
+    return decodeURIComponent(reference)
+  } catch {
+    return reference
+  }
+}
+
+/** The addresses of images of other hosts in a text: they stay links, nothing is fetched. */
+export const linkedImagesIn = (text: string): string[] => [
+  ...new Set(
+    Array.from(text.matchAll(LINK), ([, url = '']) => url).filter((url) => imageAt(url.split(/[?#]/, 1)[0] ?? '') === undefined), // prettier-ignore
+  ),
+]
+
+/** Bytes as base64. */
+export function assertBase64(data: string): void {
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
+    throw invalidField({ code: 'INVALID_VALUE', message: 'data must be base64.', field: 'data', rule: 'base64' })
+}
+
+/** The images of other hosts that texts of an import link to: how many, and the first of them. */
+export class LinkedImages {
+  #count = 0
+  readonly #images: { type: string; sourceId: string; url: string }[] = []
+
+  add(type: string, sourceId: string, urls: readonly string[]): void {
+    this.#count += urls.length
+    for (const url of urls) if (this.#images.length < MOST_LINKS) this.#images.push({ type, sourceId, url })
+  }
+
+  /** Undefined if there are none. */
+  get told(): { count: number; images: readonly object[] } | undefined {
+    return this.#count === 0 ? undefined : { count: this.#count, images: this.#images }
+  }
+}
+
+/** Images of other hosts that are named. */
+const MOST_LINKS = 1000

@@ -1,0 +1,54 @@
+import { MAX_IMAGE_BYTES } from '../../core/images/types.js'
+import type { SourceRecord } from '../source.js'
+import type { Archive } from './archive.js'
+import { given } from './values.js'
+
+/** The images of an archive: each comes once, before the first text that shows it. */
+export class ArchivedImages {
+  readonly #archive: Archive
+  readonly #folder: string
+  readonly #came = new Map<string, boolean>()
+
+  constructor(archive: Archive, folder: string) {
+    this.#archive = archive
+    this.#folder = folder
+  }
+
+  /** Yields the records of images that have not come yet. */
+  async *records(names: Iterable<string>, author: unknown): AsyncGenerator<SourceRecord> {
+    for (const name of names) {
+      if (this.#came.has(name)) continue
+      const entry = `${this.#folder}/${name}`
+      const isThere = this.#archive.has(entry) && name !== '' && name.length <= 255
+      this.#came.set(name, isThere)
+      if (!isThere) continue
+      // One byte more than may be, so that what takes it sees that it is too large
+      const bytes = await this.#archive.firstBytes(entry, MAX_IMAGE_BYTES + 1)
+      const data = (bytes ?? Buffer.alloc(0)).toString('base64')
+      yield { type: 'image', sourceId: name, data: data === '' ? UNREADABLE : data, ...given('author', author) }
+    }
+  }
+
+  /** Markdown of an image in a text; its description alone where the archive does not have it. */
+  shown(alt: string, name: string): string {
+    const words = alt.replaceAll(/[[\]\s]+/g, ' ').trim()
+    return this.#came.get(name) === true ? `![${words}](import-image:${encoded(name)})` : words
+  }
+
+  /** How many images texts name that the archive does not have. */
+  get missing(): number {
+    return [...this.#came.values()].filter((isThere) => !isThere).length
+  }
+
+  /** How many files of the folder no text shows. */
+  get unused(): number {
+    const there = this.#archive.names.filter((name) => name.startsWith(`${this.#folder}/`) && !name.endsWith('/'))
+    return there.filter((name) => this.#came.get(name.slice(this.#folder.length + 1)) !== true).length
+  }
+}
+
+/** Of a file that cannot be unpacked: no image. */
+const UNREADABLE = Buffer.from('-').toString('base64')
+
+const encoded = (name: string): string =>
+  encodeURIComponent(name.toWellFormed()).replaceAll(/[()!*']/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)

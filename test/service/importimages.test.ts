@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { DRY_RUN_HEADER } from '../../src/core/wire.js'
+import * as posts from '../../src/service/posts.js'
+import { PNG, storeImage } from '../support/images.js'
+import { engines, makeSite, type TestSite } from '../support/site.js'
+
+const send = async (site: TestSite, token: string, records: readonly object[], { isDry = false } = {}) => {
+  const { status, text } = await site.http('POST /import/records?source=fider', {
+    token,
+    body: records.map((record) => `${JSON.stringify(record)}\n`).join(''),
+    headers: { 'content-type': 'application/x-ndjson', ...(isDry && { [DRY_RUN_HEADER]: '1' }) },
+  })
+  const lines = text.trim().split('\n').map((line) => JSON.parse(line)) // prettier-ignore
+  const last = lines.at(-1)
+  const of = (wanted: string) => last.balance.find(({ type }: { type: string }) => type === wanted)
+  return { status, last, of, failed: lines.filter(({ result }) => result === 'failed') }
+}
+
+const image = (sourceId: string, data: Buffer, more: object = {}) => ({ type: 'image', sourceId, data: data.toString('base64'), ...more }) // prettier-ignore
+const shown = (name: string, alt = 'a') => `![${alt}](import-image:${encodeURIComponent(name)})`
+
+/** The header of a PNG of 50,000 pixels each way. */
+const bomb = () => {
+  const png = Buffer.from(PNG)
+  png.writeUInt32BE(50_000, 16)
+  png.writeUInt32BE(50_000, 20)
+  return png
+}
+
+const RECORDS = [
+  { type: 'person', sourceId: 'u1', name: 'Ann', email: 'ann@example.org' },
+  image('attachments/x y', PNG, { author: 'u1' }),
+  image('attachments/x y', PNG),
+  image('svg', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')),
+  image('bomb', bomb()),
+  image('large', Buffer.concat([PNG, Buffer.alloc(5_000_001 - PNG.length)])),
+  { type: 'image', sourceId: 'text', data: 'no base64!' },
+  { type: 'post', sourceId: 'p1', title: 'Dark mode', text: `Look: ${shown('attachments/x y', 'Night')} ${shown('svg', 'Vector')} ${shown('none', 'Gone')}`, author: 'u1' }, // prettier-ignore
+  {
+    type: 'post',
+    sourceId: 'p2',
+    title: 'Night',
+    text: `${shown('attachments/x y')} ![](https://canny.example/1.png)`,
+  },
+  { type: 'comment', sourceId: 'c1', post: 'p1', text: shown('attachments/x y'), isInternal: true },
+  { type: 'comment', sourceId: 'c2', post: 'p1', text: 'See ![b](<http://other.example/2.png>) and `![c](https://canny.example/1.png)`' }, // prettier-ignore
+]
+
+describe.each(engines)('imported images on %s', (engine) => {
+  it('are made as those that people upload, once each, and texts show them', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const dry = await send(site, token, RECORDS, { isDry: true })
+    expect((await site.db.selectFrom('images').selectAll().execute()).length).toBe(0)
+    const first = await send(site, token, RECORDS)
+    expect([first.last.isBalanced, first.last.balance]).toEqual([true, dry.last.balance])
+    expect(first.of('image')).toEqual({ type: 'image', found: 6, created: 1, matched: 0, existing: 1, failed: 4 })
+    expect(first.failed.map(({ type, line, error }) => [type, line, error.code])).toEqual([
+      ['image', 4, 'IMAGE_REFUSED'],
+      ['image', 5, 'IMAGE_REFUSED'],
+      ['image', 6, 'IMAGE_REFUSED'],
+      ['image', 7, 'VALIDATION_ERROR'],
+    ])
+    const [stored] = await site.db.selectFrom('images').selectAll().execute()
+    expect(stored).toMatchObject({ mediaType: 'image/webp', width: 2, height: 1 })
+    const { post } = await site.call(posts.show, { id: '1' })
+    expect(stored?.userId).toBe(post.author.userId)
+    const address = /\((http[^)]+\.webp)\)/.exec(post.contentMarkdown ?? '')?.[1] ?? ''
+    expect(post.contentMarkdown).toBe(`Look: ![Night](${address}) Vector Gone`)
+    expect((await site.http(`GET /${address.replace(/^.*(?=\/api\/)/, '')}`)).status).toBe(200)
+    const uses = await site.db.selectFrom('image_uses').select(['postId', 'commentId']).execute()
+    expect([uses.length, uses.filter(({ commentId }) => commentId !== null).length]).toEqual([3, 1])
+    expect(first.last.linkedImages).toEqual(dry.last.linkedImages)
+    expect(first.last.linkedImages).toMatchObject({
+      count: 3,
+      images: [
+        { type: 'post', sourceId: 'p2', url: 'https://canny.example/1.png' },
+        { type: 'comment', sourceId: 'c2', url: 'http://other.example/2.png' },
+        { type: 'comment', sourceId: 'c2', url: 'https://canny.example/1.png' },
+      ],
+    })
+    const again = await send(site, token, RECORDS)
+    expect(again.of('image')).toEqual({ type: 'image', found: 6, created: 0, matched: 0, existing: 2, failed: 4 })
+    expect(again.last.linkedImages).toBeUndefined()
+    expect((await site.db.selectFrom('images').selectAll().execute()).length).toBe(1)
+  })
+
+  it('an import that was cut off between an image and its text goes on', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    await send(site, token, RECORDS.slice(0, 2))
+    await send(site, token, RECORDS)
+    expect((await site.db.selectFrom('images').select('imageId').execute()).length).toBe(1)
+    expect((await site.db.selectFrom('image_uses').select('imageId').execute()).length).toBe(3)
+  })
+
+  it('neither an address of another image nor more than fifty names show one', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const secret = await storeImage(site.db)
+    const many = Array.from({ length: 60 }, (_, n) => shown(`i${n}`)).join(' ')
+    const records = [
+      { type: 'post', sourceId: 'p1', title: 'Dark mode', text: secret.markdown },
+      image('i59', PNG),
+      { type: 'post', sourceId: 'p2', title: 'Many', text: many },
+      { type: 'post', sourceId: 'p3', title: 'Odd', text: '![a](import-image:%E0%A4%A) ![](import-image:)' },
+    ]
+    const { of } = await send(site, token, records)
+    expect(of('post').created).toBe(3)
+    expect(await site.db.selectFrom('image_uses').selectAll().execute()).toEqual([])
+    expect((await site.http(`GET /${secret.path}`)).status).toBe(404)
+  })
+})
+
+it('ten thousand files that are no images are refused one by one, and the posts come', async () => {
+  const site = await makeSite('sqlite')
+  const token = await site.owner()
+  const files = Array.from({ length: 10_000 }, (_, n) => image(`f${n}`, Buffer.from('no image')))
+  const { of, last } = await send(site, token, [...files, { type: 'post', sourceId: 'p1', title: 'Dark mode' }])
+  expect([of('image').failed, of('post').created, last.failures.length]).toEqual([10_000, 1, 1])
+})
