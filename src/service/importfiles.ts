@@ -1,11 +1,11 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
-import { openRun } from '../db/importruns.js'
 import { Importer } from './importing.js'
 import { importing, OPTIONS, source } from './imports.js'
 import type { Body } from './lib/body.js'
 import type { Context } from './lib/context.js'
 import type { LongBody, Piece } from './lib/download.js'
+import { assertNoneRuns } from './lib/importstates.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { fields, oneOf } from './lib/schemas.js'
 import { upload } from './lib/upload.js'
@@ -49,9 +49,6 @@ export const OF_FILES = {
   ),
 }
 
-export const running = (): AppError =>
-  new AppError('IMPORT_RUNNING', 'Another import is running at the server. Try again when it is done, or cancel it.')
-
 export const file = upload({
   id: 'imports.file',
   summary: 'Import a file of another product, or an export of a site; a dry run keeps the file for an hour',
@@ -75,7 +72,7 @@ export const file = upload({
   async run(ctx, { product, source: named, boardId: board, confirmed, map, kept }, { bytes }): Promise<LongBody> {
     if (!ctx.imports)
       throw new AppError('NOT_FOUND', 'Only a server imports a file over HTTP. Use "feedbackctl import".')
-    if (!ctx.dryRun && (await openRun(ctx.db))) throw running()
+    await assertNoneRuns(ctx)
     const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
     const opened = { product, map: mapIn(map ?? '') }
     return { type: NDJSON, pieces: pieces(ctx, { bytes, kept, opened, named, boardId, confirmed }), end }
@@ -91,6 +88,8 @@ export interface Wanted {
   confirmed: boolean
   /** Takes each record that is refused, as it was read. */
   refused?(this: void, row: string, source: string): void
+  /** Ends the reading of records. */
+  signal?: AbortSignal
 }
 
 /** Imports a file, which is sent or kept, and says how far it is and what it has done. */
@@ -114,19 +113,53 @@ export async function* pieces(ctx: Context, { bytes, kept, opened, ...options }:
   }
 }
 
+/** The same until a signal ends it, also while the next one is awaited. What is being read ends by itself then. */
+async function* until<Item>(signal: AbortSignal | undefined, items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  if (!signal) return yield* items
+  const reading = items[Symbol.asyncIterator]()
+  let abort = () => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(new Error('The reading was ended.'))
+  })
+  aborted.catch(() => {}) // it may come after the last record
+  signal.addEventListener('abort', abort)
+  let isOver = false
+  try {
+    signal.throwIfAborted()
+    for (;;) {
+      const { done, value } = await Promise.race([reading.next(), aborted])
+      isOver = done === true
+      if (done) return
+      yield value
+    }
+  } finally {
+    signal.removeEventListener('abort', abort)
+    if (!isOver) void reading.return?.().then(undefined, () => {})
+  }
+}
+
 type Found = Awaited<ReturnType<NonNullable<Context['imports']>['files']['open']>>
 
 async function* imported(
   ctx: Context,
   { product, source, records }: Found,
-  { boardId, confirmed, refused, ...given }: Pick<Wanted, 'named' | 'boardId' | 'confirmed' | 'refused'>,
+  {
+    boardId,
+    confirmed,
+    refused,
+    signal,
+    ...given
+  }: Pick<Wanted, 'named' | 'boardId' | 'confirmed' | 'refused' | 'signal'>,
 ): AsyncGenerator<Piece> {
   const named = given.named ?? source ?? product
   const open = new Map<number, string>() // records whose answer is still to come, by their line
   const notes: string[] = []
   async function* rows() {
     let number = 0
-    for await (const record of records((sentence) => void notes.push(sentence))) {
+    for await (const record of until(
+      signal,
+      records((sentence) => void notes.push(sentence)),
+    )) {
       const text = JSON.stringify(record)
       number += 1
       if (refused && !('type' in record && record.type === 'image')) open.set(number, text) // nobody mends one in a text

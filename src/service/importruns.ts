@@ -12,11 +12,11 @@ import {
   type ImportRun,
 } from '../db/importruns.js'
 import { findUser } from '../db/users.js'
-import { BYTES, MAX_BYTES, mapIn, OF_FILES, running } from './importfiles.js'
+import { BYTES, MAX_BYTES, mapIn, OF_FILES } from './importfiles.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { download, type Piece } from './lib/download.js'
-import { isKept, progressOf, refusedOf, stateOf, STATES } from './lib/importstates.js'
+import { isKept, progressOf, refusedOf, running, stateOf, STATES } from './lib/importstates.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'

@@ -10,6 +10,7 @@ import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { Importer, type Given, type Taken } from './importing.js'
 import { Balance } from './lib/importbalance.js'
+import { assertNoneRuns } from './lib/importstates.js'
 import { LinkedImages } from './importimages.js'
 import { MOST_OF_LINE, pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
@@ -51,13 +52,14 @@ export const create = upload({
   summary: 'Import boards, posts, votes and people of another product; what came before is not imported again',
   http: 'POST /import/records 200',
   access: 'owner',
-  errors: ['BOARD_NOT_FOUND'],
+  errors: ['BOARD_NOT_FOUND', 'IMPORT_RUNNING'],
   accepts: [NDJSON],
   maxBytes: MAX_BYTES,
   types: [NDJSON],
   input: fields({ source, ...OPTIONS }),
   output: Type.String(),
   async run(ctx, { source: from, boardId: board, confirmed }, body): Promise<LongBody> {
+    await assertNoneRuns(ctx)
     const boardId = board === undefined ? null : await boardIdFrom(ctx, board)
     const rows = rowsIn(body, { main: '', fields: [], names: {} }, MOST_OF_LINE)
     return {

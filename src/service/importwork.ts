@@ -42,7 +42,8 @@ export async function workOn(base: ImportBase, run: ImportRun, signal: AbortSign
     const done = await work.do(signal).then((result) => ({ result, error: undefined }), (error: unknown) => ({ result: undefined, error })) // prettier-ignore
     if (done.result !== undefined) return await end({ ending: 'done', result: JSON.stringify(done.result) })
     if (signal.aborted) return await end({ ending: 'stopped' })
-    if (done.error === undefined) return await end({ ending: work.state === 'goes on' ? 'stopped' : work.state })
+    if (work.state !== 'goes on') return await end({ ending: work.state })
+    if (done.error === undefined) return await end({ ending: 'stopped' })
     const known = done.error instanceof AppError ? done.error : serverError(done.error)
     const { code, message } = known.body
     await end({ ending: 'failed', error: JSON.stringify({ code, message }) })
@@ -65,6 +66,8 @@ class Work {
   readonly #refusals: Refusals
   state: Awaited<ReturnType<typeof keepRun>> = 'goes on'
   #saying: Promise<void> | undefined
+  /** Aborts the reading of the file, which may wait long for its next record. */
+  readonly #ends = new AbortController()
 
   constructor(base: ImportBase, run: ImportRun) {
     this.#base = base
@@ -95,6 +98,7 @@ class Work {
       boardId,
       confirmed,
       refused: (row, from) => this.#refusals.add(row, from),
+      signal: AbortSignal.any([signal, this.#ends.signal]),
     })
     for await (const line of answerLines<Line>(answer)) {
       if (line.result === 'incomplete') throw errorOf(line.error)
@@ -137,6 +141,7 @@ class Work {
     try {
       await imports?.files.keep(file)
       this.state = await keepRun(db, { runId, seenAt: now().toISOString(), ...this.told() })
+      if (this.state !== 'goes on') this.#ends.abort()
     } catch {
       // the next time says it
     } finally {

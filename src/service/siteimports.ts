@@ -4,6 +4,7 @@ import type { TotpRow } from '../db/tables.js'
 import type { Body } from './lib/body.js'
 import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
+import { assertNoneRuns } from './lib/importstates.js'
 import { fields } from './lib/schemas.js'
 import { encryptedAnew } from './lib/totp.js'
 import { upload } from './lib/upload.js'
@@ -18,7 +19,7 @@ export const site = upload({
   summary: 'Import an export of a site into the empty site here, all of it or nothing',
   http: 'POST /import/site 200',
   access: 'owner',
-  errors: ['NOT_FOUND', 'STORAGE_FULL'],
+  errors: ['IMPORT_RUNNING', 'NOT_FOUND', 'STORAGE_FULL'],
   accepts: [LINES, NDJSON],
   maxBytes: MAX_BYTES,
   types: [NDJSON],
@@ -27,6 +28,7 @@ export const site = upload({
   async run(ctx, _input, { bytes }): Promise<LongBody> {
     if (!ctx.imports)
       throw new AppError('NOT_FOUND', 'Only a server imports a site over HTTP. Use "feedbackctl import".')
+    await assertNoneRuns(ctx)
     return { type: NDJSON, pieces: importedSite(ctx, bytes), end }
   },
 })

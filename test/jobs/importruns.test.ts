@@ -4,7 +4,9 @@ import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { importFiles } from '../../src/cli/lib/server/importfiles.js'
 import { importRuns } from '../../src/jobs/importruns.js'
+import { DRY_RUN_HEADER } from '../../src/core/wire.js'
 import * as boards from '../../src/service/boards.js'
+import * as users from '../../src/service/users.js'
 import { cleanup, engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 type Files = ReturnType<typeof importFiles>
@@ -160,6 +162,73 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     await cancel(waiting.runId)
     await server()
     expect([(await shown()).state, await count(), left()]).toEqual(['cancelled', there, []])
+  })
+
+  it('end at once where the file says nothing for long, also when the server ends', async () => {
+    const { files, left } = disk()
+    let ended = 0
+    const silent: Files = {
+      ...files,
+      open: async () => ({
+        product: 'records',
+        preview: undefined,
+        bytes: noLines,
+        records: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: async () => ({ done: true, value: (ended += 1) }) }) }), // prettier-ignore
+      }),
+    }
+    const { site, send, cancel, shown } = await siteWith(engine, silent)
+    const server = serverOf(site, silent)
+    const begun = () => vi.waitUntil(async () => (await shown()).state === 'running', { timeout: 30_000 })
+    const { runId } = (await send('')).body.run
+    const working = server()
+    await begun()
+    await cancel(runId)
+    await working
+    expect([(await shown()).state, ended, left()]).toEqual(['cancelled', 1, []])
+    const stop = new AbortController()
+    await send('')
+    const stopping = server(stop.signal)
+    await begun()
+    stop.abort()
+    await stopping
+    expect([(await shown()).state, ended, left()]).toEqual(['stopped', 2, []])
+  })
+
+  it('hold back other imports, but no dry run', async () => {
+    const { files } = disk()
+    const { site, send, token } = await siteWith(engine, files)
+    await send('')
+    const record = '{"type":"tag","sourceId":"1","name":"UI"}\n'
+    const others = (type: string, headers = {}) => (path: string) => site.http(path, { token, body: record, headers: { 'content-type': type, ...headers } }) // prettier-ignore
+    const refused = { status: 409, body: { code: 'IMPORT_RUNNING' } }
+    expect(await others('application/x-ndjson')('POST /import/records?source=x')).toMatchObject(refused)
+    expect(await others('application/jsonl')('POST /import/site')).toMatchObject(refused)
+    expect((await others('application/x-ndjson', { [DRY_RUN_HEADER]: '1' })('POST /import/records?source=x')).status).toBe(200) // prettier-ignore
+    await serverOf(site, files)()
+    expect((await others('application/x-ndjson')('POST /import/records?source=x')).status).toBe(200)
+  })
+
+  it('are forgotten with a person whom they name, and no others', async () => {
+    const { files } = disk()
+    const { site, send, shown } = await siteWith(engine, files)
+    const server = serverOf(site, files)
+    const ann = await site.member([], { email: 'ann_100%@example.org' })
+    const bob = await site.member([], { email: 'bob@example.org' })
+    await site.db.updateTable('users').set({ name: 'Zoë "!" Ann' }).where('userId', '=', ann.userId).execute()
+    await site.db.updateTable('users').set({ name: 'Bob' }).where('userId', '=', bob.userId).execute()
+    const runs = () => site.db.selectFrom('import_runs').select('runId').execute()
+    const parts = () => site.db.selectFrom('import_refusals').select('part').execute()
+    await send('source=a&isCheck=true', 'title,author\nOne,"Zoë ""!"" Ann"\n') // in its preview
+    await server()
+    await send('source=b', '{"type":"post","sourceId":"1","title":"","text":"by ANN_100%@example.org"}\n') // a refused record
+    await server()
+    await send('source=c', '{"type":"post","sourceId":"1","title":"","text":"by annX100Y@example.org"}\n')
+    await server()
+    expect([(await runs()).length, (await parts()).length]).toEqual([3, 2])
+    await site.call(users.remove, { user: bob.userId })
+    expect((await runs()).length).toBe(3)
+    await site.call(users.remove, { user: ann.userId })
+    expect([(await runs()).length, (await parts()).length, (await shown()).refused]).toEqual([1, 1, 1])
   })
 
   it('end with the rights of who asked for them', async () => {

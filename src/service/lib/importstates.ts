@@ -1,4 +1,6 @@
-import type { ImportRun } from '../../db/importruns.js'
+import { AppError } from '../../core/errors.js'
+import { openRun, type ImportRun } from '../../db/importruns.js'
+import type { Context } from './context.js'
 
 /** Milliseconds for which the file of a check is kept. */
 const KEPT_MS = 3_600_000
@@ -30,3 +32,14 @@ export const isKept = (run: ImportRun, now: Date): boolean =>
 /** How many refused records of a run can still be downloaded. */
 export const refusedOf = (run: ImportRun, now: Date): number =>
   run.endedAt !== null && now.getTime() - Date.parse(run.endedAt) >= REFUSED_MS ? 0 : progressOf(run).refused
+
+export const running = (): AppError =>
+  new AppError('IMPORT_RUNNING', 'Another import is running at the server. Try again when it is done, or cancel it.')
+
+/**
+ * Throws IMPORT_RUNNING while a server imports in the background. A dry run may go on beside it, and so may a command
+ * without a server: there is nobody then who ends what a killed server has left.
+ */
+export async function assertNoneRuns({ db, dryRun, imports }: Context): Promise<void> {
+  if (imports && !dryRun && (await openRun(db))) throw running()
+}
