@@ -8,7 +8,8 @@ import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
 /** What happened, in the words of the table. */
-const whatOf = ({ kind, roadmap }: Notification): string => (roadmap ? `${kind}: ${roadmap.name}` : kind)
+const whatOf = ({ kind, roadmap, merged }: Notification): string =>
+  roadmap ? `${kind}: ${roadmap.name}` : merged ? `${kind}: #${merged.number} ${merged.title}` : kind
 
 const columns: Column<Notification>[] = [
   { head: 'ID', field: 'id', text: ({ id }) => String(id), right: true, drop: 0, whole: true },

@@ -13,6 +13,8 @@ export interface MailedNews {
   by?: string | undefined
   /** The new status, with its color as six hexadecimal digits. */
   status?: { name: string; color: string } | undefined
+  /** The post that was merged into the other. Undefined: the mail does not name it. */
+  merged?: { title: string; number: number } | undefined
   /** The link to it. */
   link: string
   /** What was said, without Markdown. */
@@ -84,7 +86,9 @@ function shortened(title: string): string {
   return plain.length <= LONGEST_TITLE ? plain : `${plain.slice(0, LONGEST_TITLE - 1).toWellFormed()}…`
 }
 
-function sentenceOf({ t }: Words, { kind, by, status }: MailedNews): string {
+function sentenceOf({ t }: Words, { kind, by, status, merged }: MailedNews): string {
+  if (kind === 'merged' && merged)
+    return printable(t('mail.news.mergedOf', { title: shortened(merged.title), number: merged.number }))
   const key: Key = `mail.news.${kind === 'status' && !status ? 'update' : kind}`
   return printable(t(key, { name: by ?? t('notifications.team'), status: status?.name ?? '' }))
 }

@@ -9,6 +9,7 @@ import {
   type Inbox,
   type NotificationView,
 } from '../db/notifications.js'
+import { mergedBy, type MergedPost } from '../db/mergednews.js'
 import { findMailStop } from '../db/notificationsettings.js'
 import { AppError } from '../core/errors.js'
 import { can } from './lib/access.js'
@@ -41,6 +42,12 @@ const Notification = Type.Object({
   user: Type.Union([PublicUser, Type.Null()], { description: 'Who did it; null where the account is deleted' }),
   createdAt: Type.String({ format: 'date-time' }),
   readAt: nullable('string', { description: 'null: unread' }),
+  merged: Type.Optional(
+    Type.Object(
+      { postId: Type.String({ format: 'uuid' }), number: Type.Integer(), title: Type.String(), slug: Type.String() },
+      { description: 'merged: the post that was merged into this one; absent where you may not read it' },
+    ),
+  ),
 })
 export type Notification = Type.Static<typeof Notification>
 
@@ -99,7 +106,8 @@ export const list = operation({
       rows.map(({ eventId }) => String(eventId)),
       { number, more: found.length > limit },
     )
-    return { notifications: rows.map((row) => toNotification(ctx, row)), page_info }
+    const merged = await mergedBy(ctx.db, rows, { hidden: can(ctx.actor, 'board:read') })
+    return { notifications: rows.map((row) => toNotification(ctx, row, merged.get(row.eventId))), page_info }
   },
 })
 
@@ -114,7 +122,9 @@ export const show = operation({
   }),
   output: Type.Object({ notification: Notification }),
   async run(ctx, { id }) {
-    return { notification: toNotification(ctx, await rowOf(ctx, await viewerOf(ctx), id)) }
+    const row = await rowOf(ctx, await viewerOf(ctx), id)
+    const merged = await mergedBy(ctx.db, [row], { hidden: can(ctx.actor, 'board:read') })
+    return { notification: toNotification(ctx, row, merged.get(id)) }
   },
 })
 
@@ -166,7 +176,7 @@ export const read = operation({
     }),
 })
 
-function toNotification(ctx: CachedContext, row: NotificationView): Notification {
+function toNotification(ctx: CachedContext, row: NotificationView, merged: MergedPost | undefined): Notification {
   const { eventId: id, kind, postId, number, title, slug, commentId, body, createdAt, readAt } = row
   return {
     id,
@@ -177,5 +187,8 @@ function toNotification(ctx: CachedContext, row: NotificationView): Notification
     user: row.actorId === null ? null : authorOf(ctx, { ...row, userId: row.actorId }),
     createdAt,
     readAt,
+    ...(merged && {
+      merged: { postId: merged.postId, number: merged.number, title: merged.title, slug: merged.slug },
+    }),
   }
 }

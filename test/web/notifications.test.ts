@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { notifications as job } from '../../src/jobs/notifications.js'
 import * as comments from '../../src/service/comments.js'
+import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import { makeSite } from '../support/site.js'
@@ -70,4 +71,16 @@ it('all are marked as read up to the newest that the page showed', async () => {
   const { text } = await get('/notifications')
   expect(text.match(/class="unread"/g)).toHaveLength(1)
   expect((await site.http('GET //notifications')).status).toBe(303)
+})
+
+it('a merge names both posts', async () => {
+  const { site, post, path, get, send, run } = await withFollower()
+  await send(`${path}/follow`)
+  const { post: into } = await site.call(posts.create, { title: 'Night <i>theme' })
+  await site.call(merges.merge, { ids: [post.postId], into: into.postId })
+  await run()
+  const { text } = await get('/notifications')
+  expect(text).toContain(
+    '“\u2068Night &lt;i>theme\u2069” now also stands for “\u2068Dark &lt;b>mode&lt;/b>\u2069”, which you followed',
+  )
 })

@@ -12,6 +12,7 @@ import {
   showOnPage,
   type PendingMail,
 } from '../../db/notificationmails.js'
+import { mergedBy, type MergedPost } from '../../db/mergednews.js'
 import { claimMailKey } from '../../db/notificationsettings.js'
 import { readSettings } from '../../db/settings.js'
 import type { Db } from '../../db/tables.js'
@@ -67,9 +68,10 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
       const news = due.filter((row) => isNews(row, { mayRead, followed, site: notificationWays, now: site.now }))
       if (news.length === 0) continue
       const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
+      const merged = await mergedBy(inside, news, { hidden: mayRead(userId, 'board:read') })
       for (const [index, together] of mailsOf(news).entries()) {
         const at = new Date(site.now.getTime() + index) // each mail has its own
-        await queue(inside, { rows: together.map((row) => withoutSecrets(row, mayRead)), receiver, key, look: settings, site: { ...site, now: at } }) // prettier-ignore
+        await queue(inside, { rows: together.map((row) => withoutSecrets(row, mayRead)), merged, receiver, key, look: settings, site: { ...site, now: at } }) // prettier-ignore
         await recordMailed(inside, userId, together.map(({ eventId }) => eventId), at.toISOString()) // prettier-ignore
         written++
       }
@@ -121,13 +123,15 @@ function mailsOf(rows: readonly PendingMail[]): PendingMail[][] {
 
 interface Written {
   rows: readonly PendingMail[]
+  /** The posts that were merged into others, as far as the receiver may read them, by event. */
+  merged: ReadonlyMap<number, MergedPost>
   receiver: Receiver
   key: string
   look: Look
   site: Site
 }
 
-async function queue(db: Db, { rows, receiver, key, look, site }: Written): Promise<void> {
+async function queue(db: Db, { rows, merged, receiver, key, look, site }: Written): Promise<void> {
   const { siteUrl, now } = site
   const isDigest = rows.some((row) => !isSoon(row))
   const posts = [...groupedBy(rows, ({ postId }) => postId).values()].toReversed() // the newest first
@@ -139,7 +143,7 @@ async function queue(db: Db, { rows, receiver, key, look, site }: Written): Prom
     language: receiver.language ?? site.siteLanguage ?? LANGUAGES[0],
     name: receiver.name,
     isDigest,
-    posts: postsOf(posts.slice(0, MOST_POSTS), siteUrl),
+    posts: postsOf(posts.slice(0, MOST_POSTS), { siteUrl, merged }),
     left: Math.max(posts.length - MOST_POSTS, 0),
     links: { all: `${siteUrl}/notifications`, settings: only ? `${manage()}&post=${only.number}` : manage() },
   })
@@ -166,7 +170,10 @@ async function queue(db: Db, { rows, receiver, key, look, site }: Written): Prom
 /** The priority of these mails: those that somebody waits for leave before them. */
 const AFTER_SIGN_IN = 1
 
-function postsOf(posts: readonly (readonly PendingMail[])[], siteUrl: string): MailedPost[] {
+function postsOf(
+  posts: readonly (readonly PendingMail[])[],
+  { siteUrl, merged }: { siteUrl: string; merged: Written['merged'] },
+): MailedPost[] {
   let room = LONGEST_MAIL
   return posts.flatMap((rows) => {
     const [post] = rows
@@ -180,6 +187,7 @@ function postsOf(posts: readonly (readonly PendingMail[])[], siteUrl: string): M
         kind: row.kind,
         by: row.actorId === null ? undefined : row.actorName || (row.actorUsername ?? undefined),
         status: row.roadmapName === null ? undefined : { name: row.roadmapName, color: row.roadmapColor ?? '' },
+        merged: merged.get(row.eventId),
         link: row.commentId === null ? link : `${link}/comments/${row.commentId}`,
         text,
       }

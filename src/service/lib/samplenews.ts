@@ -41,6 +41,7 @@ export async function sampleNews(
       kind,
       by: HAS_STATUS.includes(kind) ? undefined : 'Grace Hopper',
       status: HAS_STATUS.includes(kind) ? { name: 'Shipped', color: '15803d' } : undefined,
+      merged: kind === 'merged' ? { title: 'A dark theme', number: all + 1 } : undefined,
       link,
       text: HAS_NO_TEXT.includes(kind) ? '' : TEXT,
     }

@@ -75,12 +75,13 @@ export const notifications = page({
 })
 
 /** A whole sentence, because languages order its parts differently. */
-function sentenceOf(view: View, { kind, post, roadmap, user }: Notification): string {
+function sentenceOf(view: View, { kind, post, roadmap, merged, user }: Notification): string {
   const facts = {
     title: isolated(post.title),
     name: isolated(user ? nameOf(view, user) : view.t(kind === 'reply' ? 'person.deleted' : 'notifications.team')), // the operator has no account
     status: isolated(roadmap?.name),
   }
+  if (merged) return view.t('notifications.mergedOf', { ...facts, merged: isolated(merged.title) })
   return view.t(`notifications.${kind === 'status' && !roadmap ? 'update' : kind}`, facts)
 }
 

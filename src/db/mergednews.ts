@@ -1,0 +1,31 @@
+import { sql } from 'kysely'
+import { MERGED } from '../core/hidden.js'
+import type { Db } from './tables.js'
+
+/** A post that was merged into another. */
+export type MergedPost = Awaited<ReturnType<typeof rowsOf>>[number]
+
+const rowsOf = (db: Db, eventIds: readonly number[], hidden: boolean) =>
+  db
+    .selectFrom('events')
+    .innerJoin('posts', 'posts.postId', 'events.subject_id')
+    .leftJoin('boards', 'boards.boardId', 'posts.boardId')
+    .select(['events.id as eventId', 'posts.postId', 'posts.number', 'posts.title', 'posts.slug'])
+    .where('events.id', 'in', eventIds)
+    .where('posts.is_spam', '=', sql.lit(MERGED))
+    .$if(!hidden, (query) => query.where((eb) => eb(eb.fn.coalesce('boards.display', sql.lit(1)), '=', sql.lit(1))))
+    .execute()
+
+/**
+ * The posts that events merged into others, by event: those that are merged still. Posts of private boards are among
+ * them only with `hidden`.
+ */
+export async function mergedBy(
+  db: Db,
+  news: readonly { eventId: number; kind: string }[],
+  { hidden }: { hidden: boolean },
+): Promise<ReadonlyMap<number, MergedPost>> {
+  const ids = news.filter(({ kind }) => kind === 'merged').map(({ eventId }) => eventId)
+  const rows = ids.length === 0 ? [] : await rowsOf(db, ids, hidden)
+  return new Map(rows.map((row) => [row.eventId, row]))
+}
