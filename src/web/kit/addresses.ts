@@ -32,12 +32,18 @@ export function within(given: string | undefined): string | undefined {
     : undefined
 }
 
-/** The page to sign in, or up, which leads back here. A token in the address stays out of links: they are logged and sent on. */
-export const signInFrom = (
-  { url, path, query }: { url: string; path: string; query: Record<string, string> },
-  to: '/login' | '/join' = '/login',
-): string =>
-  ['/', '/login', '/join'].includes(path) || query.token !== undefined ? to : withQuery(to, { redirect: url })
+interface Shown {
+  url: string
+  path: string
+  query: Record<string, string>
+  form: { values: { redirect?: string } }
+}
+
+/** The page to sign in, or up, which leads back here, and from one of them to where that one leads. A token in the address stays out of links: they are logged and sent on. */
+export function signInFrom({ url, path, query, form }: Shown, to: '/login' | '/join' = '/login'): string {
+  if (['/login', '/join'].includes(path)) return withQuery(to, { redirect: within(form.values.redirect ?? query.redirect) }) // prettier-ignore
+  return path === '/' || query.token !== undefined ? to : withQuery(to, { redirect: url })
+}
 
 /** The page of the team that led here, in the address or the form: there the next one leads back. */
 export const cameFrom = ({ query, form }: { query: Record<string, string>; form: { values: { to?: string } } }) =>

@@ -182,22 +182,17 @@ function SearchAndAccount({ view }: { view: View }) {
   const { t, settings, href, viewer, path } = view
   return (
     <>
-      <form class="search" role="search" action={href('/search')}>
-        <label class="hidden" for="search">
-          {t('nav.search')}
-        </label>
-        <input
-          id="search"
-          type="search"
-          name="q"
-          placeholder={t('nav.search')}
-          value={path === '/search' ? view.query.q : undefined}
-          maxLength={200}
-        />
-        <button type="submit" class="button plain icon-only" aria-label={t('nav.search')}>
-          <Icon name="search" />
-        </button>
-      </form>
+      {path === '/search' ? null : (
+        <form class="search" role="search" action={href('/search')}>
+          <label class="hidden" for="search">
+            {t('nav.search')}
+          </label>
+          <input id="search" type="search" name="q" placeholder={t('nav.search')} maxLength={200} />
+          <button type="submit" class="button plain icon-only" aria-label={t('nav.search')}>
+            <Icon name="search" />
+          </button>
+        </form>
+      )}
       <div class="account">
         {viewer ? (
           <>
@@ -231,11 +226,18 @@ function SearchAndAccount({ view }: { view: View }) {
               </button>
             </Form>
           </>
-        ) : isEntry(view) ? null : (
+        ) : view.form.values[PENDING.route] !==
+          undefined ? null /* only the links of the page keep what the visitor wanted */ : (
           <>
-            <a href={href(signInFrom(view))}>{t('nav.login')}</a>
+            <a href={href(signInFrom(view))} aria-current={path === '/login' ? 'page' : undefined}>
+              {t('nav.login')}
+            </a>
             {settings.allowSignup ? (
-              <a class="button primary" href={href(signInFrom(view, '/join'))}>
+              <a
+                class="button primary"
+                href={href(signInFrom(view, '/join'))}
+                aria-current={path === '/join' ? 'page' : undefined}
+              >
                 {t('nav.join')}
               </a>
             ) : null}
@@ -245,10 +247,6 @@ function SearchAndAccount({ view }: { view: View }) {
     </>
   )
 }
-
-/** Whether the page itself is the way to sign in or up. Only its own links keep what the visitor wanted. */
-const isEntry = ({ path, form }: View): boolean =>
-  path === '/login' || path === '/join' || form.values[PENDING.route] !== undefined
 
 /** The languages of the pages, each by its own name. */
 function Languages({ view }: { view: View }) {
