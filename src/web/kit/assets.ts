@@ -49,6 +49,8 @@ const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 }
 
 export const style = assetOf('site.css')
+/** Of lists of posts, boards and roadmaps, and of a post: the pages that are not of the team load it. */
+export const publicStyle = assetOf('public.css')
 /** One file to load. The later parts use what the first one declares. */
 export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', 'writing.js'].map(read)))
 /** Loaded where somebody who is signed in can comment. */
@@ -88,6 +90,7 @@ export const lastCustomStyle = (path: string): Asset | undefined => (last?.asset
 export const assets = new Map(
   [
     style,
+    publicStyle,
     script,
     mentionsScript,
     imagesScript,

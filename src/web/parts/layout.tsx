@@ -1,7 +1,16 @@
 import { DEFAULT_ACCENT, isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { linkIn } from '../../core/links.js'
-import { customStyle, dashboardScript, dashboardStyle, icon, script, settingsStyle, style } from '../kit/assets.js'
+import {
+  customStyle,
+  dashboardScript,
+  dashboardStyle,
+  icon,
+  publicStyle,
+  script,
+  settingsStyle,
+  style,
+} from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
@@ -54,7 +63,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         )}
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
-        {section ? <link rel="stylesheet" href={href(dashboardStyle.path)} /> : null}
+        <link rel="stylesheet" href={href((section ? dashboardStyle : publicStyle).path)} />
         {section && SECTIONS[section].group !== 'work' ? (
           <link rel="stylesheet" href={href(settingsStyle.path)} />
         ) : null}
