@@ -11,22 +11,21 @@ import { pageNumber, within, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
-import { BoardChip, PostMarks, RoadmapChip, Tags } from '../parts/chip.js'
+import { BoardChip } from '../parts/chip.js'
 import { CommentForm, repliedTo } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
 import { Form, Hidden, Summary } from '../parts/form.js'
 import { Icon } from '../parts/icon.js'
 import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
-import { Avatar, nameOf, PersonLink, TeamMark } from '../parts/person.js'
+import { Avatar, nameOf } from '../parts/person.js'
 import { highlighted, Official, OFFICIAL } from '../parts/official.js'
 import { CommentPager } from '../parts/pager.js'
 import { isMoved, PlaceConflict } from '../parts/placeconflict.js'
+import { PostFacts, PostPlaces } from '../parts/postfacts.js'
 import { Quote } from '../parts/quote.js'
 import { AskToDelete, ReportForm, ReportLink } from '../parts/report.js'
-import { StatusMenu } from '../parts/statusmenu.js'
 import { textOf as commentText, Thread } from '../parts/thread.js'
-import { Time } from '../parts/time.js'
 import { Vote } from '../parts/vote.js'
 import { cardOfPost } from './postcards.js'
 import { MERGED, MergedPosts, textOf as mergedText } from '../parts/mergedposts.js'
@@ -133,22 +132,7 @@ export const post = page({
                 <h1>
                   <bdi>{shown.title}</bdi>
                 </h1>
-                <div class="facts" data-live="facts">
-                  {shown.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
-                  {shown.is_held ? <span class="mark">{t('mark.held')}</span> : null}
-                  <PostMarks view={view} post={shown} />
-                  <div class="places">
-                    {stages.length > 0 ? (
-                      <StatusMenu view={view} to={`${path}/status`} stages={stages} chosen={shown.roadmap ?? null} />
-                    ) : shown.roadmap ? (
-                      <RoadmapChip view={view} roadmap={shown.roadmap} />
-                    ) : null}
-                  </div>
-                  {shown.tags ? <Tags view={view} tags={shown.tags} /> : null}
-                  <PersonLink view={view} person={shown.author} />
-                  <TeamMark view={view} person={shown.author} />
-                  <Time view={view} at={shown.createdAt} />
-                </div>
+                <PostFacts view={view} post={shown} stages={stages} />
               </div>
             </div>
             <PlaceConflict
@@ -165,6 +149,7 @@ export const post = page({
             ) : null}
           </div>
           <div class="side">
+            <PostPlaces view={view} post={shown} stages={stages} />
             <div id="voters" data-live="voters">
               <Voters view={view} post={shown} />
             </div>
