@@ -1,3 +1,4 @@
+import { AppError } from '../core/errors.js'
 import { audience, type Audience } from '../service/audience.js'
 import type { Call } from '../service/lib/operation.js'
 import type { Values } from './lib/flags/fieldoption.js'
@@ -20,16 +21,26 @@ export async function foretoldOf(
   const all = ids === undefined ? [String(id)] : (ids as string[])
   if (quiet ?? (into !== undefined && all.length > 1)) return 'Would tell nobody.'
   const [post_id = '', ...also] = all
-  const { audience: found } = await call(audience, {
+  const found = await audienceOf(call, {
     post_id,
     message: Boolean(message),
     ...(typeof message === 'string' && message !== '' && { text: message }),
-    ...(roadmapId !== undefined && { roadmapId: roadmapId as string | null }),
+    ...(roadmapId !== undefined && { roadmapId }),
     ...(also.length > 0 && { also }),
     ...(typeof into === 'string' && { into }),
   })
-  return `Would tell ${toldText(found)}.`
+  return found && `Would tell ${toldText(found)}.`
 }
+
+/** Undefined where the votes of a post are hidden from the caller: the number is too. */
+export const audienceOf: (call: Call, input: Values) => Promise<Audience | undefined> = (call, input) =>
+  call(audience, input).then(
+    ({ audience: found }) => found,
+    (error: unknown) => {
+      if (error instanceof AppError && error.code === 'NOT_ENOUGH_PERMISSION') return undefined
+      throw error
+    },
+  )
 
 /** Such as `12 people: 9 by mail, 2 in a digest, 1 on the page only`. */
 function toldText({ people, mail, digest, page }: Audience): string {

@@ -4,7 +4,7 @@ import { AppError, serverError } from '../core/errors.js'
 import { whyNotRead } from '../core/filecauses.js'
 import { textLines } from '../core/records.js'
 import { counted, printable } from '../core/text.js'
-import { audience } from '../service/audience.js'
+import { audienceOf } from './audience.js'
 import { MOST_AT_ONCE, type Outcome } from '../service/lib/bulk.js'
 import type { Call } from '../service/lib/operation.js'
 import { merge } from '../service/merges.js'
@@ -138,7 +138,8 @@ async function toldOf(call: Call, rows: readonly Row[]): Promise<string> {
   const changed = rows.flatMap(({ line, id, into, outcome }) => (outcome === 'changed' && id !== null ? [{ line, post: id, into }] : [])) // prettier-ignore
   for (const group of groupsOf(changed)) {
     const [post_id = '', ...also] = group.map(({ post }) => post)
-    const { audience: found } = await call(audience, { post_id, message: false, into: group[0]?.into, ...(also.length > 0 && { also }) }) // prettier-ignore
+    const found = await audienceOf(call, { post_id, message: false, into: group[0]?.into, ...(also.length > 0 && { also }) }) // prettier-ignore
+    if (!found) return 'those who follow them'
     people += found.people
   }
   return people === 0 ? 'nobody' : people === 1 ? '1 person' : `${people} people`

@@ -10,6 +10,7 @@ import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath, listOf, nullable } from './lib/schemas.js'
 import { viewerOf } from './lib/sessions.js'
+import { assertVotesSeen } from './lib/voters.js'
 import { visiblePost } from './lib/whichpost.js'
 
 const Audience = Type.Object({
@@ -22,7 +23,8 @@ export type Audience = Type.Static<typeof Audience>
 
 export const audience = operation({
   id: 'posts.audience',
-  summary: 'Count who would be told of a new status, a message of the team or a merge',
+  summary:
+    'Count who would be told of a new status, a message of the team or a merge; where the board hides its votes, only with dashboard:read',
   http: 'GET /posts/:post_id/audience 200',
   access: 'post:update',
   errors: ['POST_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
@@ -65,6 +67,7 @@ export const audience = operation({
       const other = await visiblePost(ctx, given)
       posts.set(other.postId, other)
     }
+    await assertVotesSeen(ctx, [...posts.values()])
     const ways = new Map<string, Way>()
     for (const each of posts.values()) {
       const told = new Set<string>() // of several news of one change, the first

@@ -6,6 +6,7 @@ import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { counts, countsOf } from './lib/toldcounts.js'
+import { assertVotesSeen } from './lib/voters.js'
 import { visiblePost } from './lib/whichpost.js'
 
 /** Rows that an answer has at most. */
@@ -28,11 +29,13 @@ export const told = operation({
   summary: 'List what people were told about a post, and in which ways, newest first; for the team',
   http: 'GET /posts/:post_id/notifications 200',
   access: 'post:update',
-  errors: ['POST_NOT_FOUND'],
+  errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ post_id: inPath('Id, slug or number of the post', 'post') }),
   output: Type.Object({ told: Type.Array(Told, { description: `The newest ${MOST}` }) }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, _input, { postId }) {
+  async run(ctx, _input, post) {
+    const { postId } = post
+    await assertVotesSeen(ctx, [post])
     const rows = (await toldOfPost(ctx.db, postId)).filter((row) => mayKnow(ctx.actor, row))
     return {
       told: rows

@@ -20,6 +20,7 @@ import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
+import { assertVotersSeen } from './lib/voters.js'
 import { toldHow } from './lib/ways.js'
 import { visiblePost } from './lib/whichpost.js'
 import { mayKnow } from './told.js'
@@ -51,7 +52,7 @@ export const toldPeople = operation({
   summary: 'List who was told of an event about a post, or who was not and why; for the team',
   http: 'GET /events/:id/people 200',
   access: 'post:update',
-  errors: ['EVENT_NOT_FOUND'],
+  errors: ['EVENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({
     id: eventId,
     told: Type.Boolean({ default: true, fromText: true, description: 'Those who were told, not those who were not' }),
@@ -61,6 +62,7 @@ export const toldPeople = operation({
   async run(ctx, { id, told, ...page }) {
     const event = await eventOf(ctx.db, id)
     const post = await visibleOf(ctx, event)
+    assertVotersSeen(ctx.actor, post)
     const place = { postId: post.postId, eventId: id }
     const whom = await toldIds(ctx.db, place)
     const untold = told ? undefined : await untoldOf(ctx.db, event, post, whom)

@@ -4,6 +4,8 @@ import * as comments from '../../src/service/comments.js'
 import * as follows from '../../src/service/follows.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
+import { audience } from '../../src/service/audience.js'
+import { told } from '../../src/service/told.js'
 import { toldPeople } from '../../src/service/toldpeople.js'
 import * as users from '../../src/service/users.js'
 import * as votes from '../../src/service/votes.js'
@@ -130,5 +132,36 @@ describe.each(engines)('who was told on %s', (engine) => {
     await w.site.call(boards.update, { ...w.board, display: true })
     const note = await w.site.db.selectFrom('events').select('id').where('subject_id', '=', activity.id).executeTakeFirstOrThrow() // prettier-ignore
     await expect(w.as(staff)(toldPeople, { id: note.id })).rejects.toMatchObject({ code: 'EVENT_NOT_FOUND' })
+  })
+})
+
+describe.each(engines)('who does not see the votes of a post, on %s', (engine) => {
+  it('cannot guess them by who is told, nor find a voter among those who are', async () => {
+    const w = await world(engine)
+    await w.ship()
+    await w.run()
+    const event = await w.site.db.selectFrom('events').select('id').where('action', '=', 'post.updated').executeTakeFirstOrThrow() // prettier-ignore
+    const [editor, team] = [
+      await w.site.member(['post:update']),
+      await w.site.member(['post:update', 'dashboard:read']),
+    ]
+    const answers = async (who: { token: string }) => {
+      const tries = [
+        w.as(who)(audience, w.inPost),
+        w.as(who)(audience, { post_id: other, also: [w.post.postId] }),
+        w.as(who)(told, w.inPost),
+        w.as(who)(toldPeople, { id: event.id }),
+        w.as(who)(toldPeople, { id: event.id, told: false }),
+      ]
+      return (await Promise.allSettled(tries)).map((each) => (each.status === 'fulfilled' ? 'ok' : (each.reason as { code: string }).code)) // prettier-ignore
+    }
+    const other = await w.other()
+    const [all, none] = [Array(5).fill('ok'), Array(5).fill('NOT_ENOUGH_PERMISSION')]
+    expect(await answers(editor)).toEqual(all)
+    await w.site.call(boards.update, { boardId: w.board.boardId, view_voters: false, partial: true })
+    expect(await answers(editor)).toEqual([...all.slice(0, 3), ...none.slice(3)])
+    await w.site.call(boards.update, { boardId: w.board.boardId, hides_votes: true, partial: true })
+    expect(await answers(editor)).toEqual(none)
+    expect(await answers(team)).toEqual(all)
   })
 })

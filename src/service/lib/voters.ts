@@ -3,7 +3,7 @@ import { VOTES_HIDDEN } from '../../core/boardrules.js'
 import { asStored } from '../../core/ids.js'
 import type { PostView } from '../../db/posts/row.js'
 import { newestVotes, votesOf } from '../../db/votes.js'
-import { can, type Actor } from './access.js'
+import { can, notAllowed, type Actor } from './access.js'
 import { avatarOf } from './avatars.js'
 import type { CachedContext, Context } from './context.js'
 import { viewerOf } from './sessions.js'
@@ -78,6 +78,20 @@ export interface VotesAsked {
   votes?: boolean | undefined
   /** What `voterGiven` has. */
   voter?: unknown
+}
+
+/** Refuses those who do not see how many voted for a post: of the number of its followers they could guess it. */
+export async function assertVotesSeen(
+  ctx: CachedContext,
+  posts: readonly (Voted & Pick<PostView, 'postId'>)[],
+): Promise<void> {
+  const seen = await votesSeen(ctx, posts)
+  if (posts.some(({ postId }) => !seen.has(postId))) throw notAllowed(['dashboard:read'])
+}
+
+/** Refuses those who do not see who voted for a post: they follow it, and would be found among its followers. */
+export function assertVotersSeen(actor: Actor, post: Voted): void {
+  if (!seesVoters(actor, post)) throw notAllowed(['dashboard:read'])
 }
 
 /**

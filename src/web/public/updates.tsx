@@ -25,7 +25,9 @@ export const postUpdate = page({
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
     const chosen = view.form.values.roadmapId ?? post.roadmap?.url
     const stages = await roadmapsWith(view, chosen).catch(() => roadmapsWith(view))
-    return { post, stages, ...(await view.call(audience, { post_id: post.postId })) }
+    // Where the votes are hidden, a number of followers is too
+    const told = post.voters.votes_hidden ? undefined : await view.call(audience, { post_id: post.postId })
+    return { post, stages, audience: told?.audience }
   },
   texts: (view) => previewOf(view, 'message'),
   title: ({ t }, { post: { title } }) => t('update.of', { title }),
@@ -50,7 +52,7 @@ export const postUpdate = page({
         />
         <ImageField view={view} />
         <Preview view={view} text={previewOf(view, 'message')[0]} />
-        <WillTell view={view} audience={told} />
+        {told ? <WillTell view={view} audience={told} /> : null}
         <TellNobody view={view} />
         <div class="buttons">
           <Submit>{view.t('update.send')}</Submit>
