@@ -57,7 +57,7 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
     const known = STATUSES[status]
     if (known) yield { type: 'status', sourceId: String(status), ...known }
   }
-  const images = new ArchivedImages(archive, 'blobs')
+  const images = new ArchivedImages(archive, `${(archive.find('posts.json') ?? '').replace(/posts\.json$/, '')}blobs`)
   const attached = await attachments(archive)
   const shown = (text: string, own: readonly string[] = []) => {
     const written = plainText(text, (alt, name) => images.shown(alt, name))
