@@ -30,6 +30,22 @@ export async function rememberImported(db: Db, rows: readonly Insertable<Tables[
   await sql`insert into imported_rows ${given}`.execute(db)
 }
 
+/** Forgets rows of a source that are deleted since, so that they can be imported again. */
+export async function forgetImported(
+  db: Db,
+  source: string,
+  kind: ImportedKind,
+  sourceIds: readonly string[],
+): Promise<void> {
+  if (sourceIds.length > 0)
+    await db
+      .deleteFrom('imported_rows')
+      .where('source', '=', source)
+      .where('kind', '=', kind)
+      .where(isAmong(db, 'sourceId', sourceIds))
+      .execute()
+}
+
 /** How many rows were imported from a source, by kind. */
 export async function importedCounts(db: Db, source: string): Promise<Map<string, number>> {
   const rows = await db

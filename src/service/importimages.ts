@@ -6,7 +6,7 @@ import { newId, randomWord } from '../core/ids.js'
 import { imagesAmong, insertImage } from '../db/images.js'
 import { toImage } from './images.js'
 import type { Context } from './lib/context.js'
-import { pretended, type Known } from './lib/importedrows.js'
+import { PRETENDED, pretended, type Known } from './lib/importedrows.js'
 import type { Fields } from './lib/importrecords.js'
 
 /** An image in a text of a source, by what the source calls it. */
@@ -33,21 +33,31 @@ export class ImportedImages {
   /** Decodes what no import has brought yet. Call it outside a transaction. */
   async prepare(ctx: Context, images: readonly Fields<'image'>[], mayGoOn: () => Promise<void>): Promise<void> {
     this.#made = new Map()
-    const before = await this.#known.rows(ctx, 'image', images.map(({ sourceId }) => sourceId)) // prettier-ignore
+    const before = await this.present(ctx, images.map(({ sourceId }) => sourceId)) // prettier-ignore
     for (const { sourceId, data } of images) {
       if (before.has(sourceId) || this.#made.has(sourceId)) continue
       await mayGoOn()
-      this.#made.set(sourceId, await this.#encoded(Buffer.from(data, 'base64')))
+      this.#made.set(sourceId, await this.#encoded(Buffer.from(data, 'base64'), mayGoOn))
     }
   }
 
-  async #encoded(data: Buffer): Promise<Encoded | AppError> {
+  /** The images of the source that are here: one that no text has shown for a day is deleted, and comes anew. */
+  async present(ctx: Context, ids: readonly string[]): Promise<Map<string, string>> {
+    const rows = await this.#known.rows(ctx, 'image', ids)
+    const there = new Set((await imagesAmong(ctx.db, [...rows.values()])).map(({ imageId }) => imageId))
+    return new Map([...rows].filter(([, imageId]) => there.has(imageId) || imageId.startsWith(PRETENDED)))
+  }
+
+  async #encoded(data: Buffer, mayGoOn: () => Promise<void>): Promise<Encoded | AppError> {
     for (let tries = 1; ; tries += 1)
       try {
         return await encodeImage(data, this.#owner)
       } catch (error) {
         if (!(error instanceof AppError)) throw error
-        if (error.code === 'SERVER_BUSY' && tries < TRIES) continue
+        if (error.code === 'SERVER_BUSY' && tries < TRIES) {
+          await mayGoOn()
+          continue
+        }
         if (error.code === 'SERVER_BUSY') throw error
         // Also where nothing decodes it: the rest of the import goes on
         return error.status < 500 ? error : new AppError('IMAGE_REFUSED', error.message)

@@ -107,7 +107,8 @@ export class Importer {
     if (!first) return []
     const { type } = first.record
     const kind = KIND[type]
-    const before = await this.#known.rows(ctx, kind, given.map(({ record }) => idOf(record))) // prettier-ignore
+    const ids = given.map(({ record }) => idOf(record))
+    const before = await (type === 'image' ? this.#images.present(ctx, ids) : this.#known.rows(ctx, kind, ids))
     const taken = new Map<number, Taken>()
     const wanted: Given[] = []
     const seen = new Set<string>()
@@ -229,6 +230,7 @@ export class Importer {
       made.push([sourceId, await this.#images.store(ctx, sourceId, userId)])
       return { line, outcome: 'created' }
     })
+    await this.#known.forget(ctx, 'image', made)
     await this.#known.remember(ctx, 'image', made)
     return taken
   }

@@ -85,14 +85,19 @@ describe.each(engines)('imported images on %s', (engine) => {
     expect((await site.db.selectFrom('images').selectAll().execute()).length).toBe(1)
   })
 
-  it('an import that was cut off between an image and its text goes on', async () => {
-    const site = await makeSite(engine)
-    const token = await site.owner()
-    await send(site, token, RECORDS.slice(0, 2))
-    await send(site, token, RECORDS)
-    expect((await site.db.selectFrom('images').select('imageId').execute()).length).toBe(1)
-    expect((await site.db.selectFrom('image_uses').select('imageId').execute()).length).toBe(3)
-  })
+  it.each([false, true])(
+    'an import that was cut off between an image and its text goes on, a day later: %s',
+    async (isLater) => {
+      const site = await makeSite(engine)
+      const token = await site.owner()
+      await send(site, token, RECORDS.slice(0, 2))
+      // Nothing has shown it for a day
+      if (isLater) await site.db.deleteFrom('images').execute()
+      await send(site, token, RECORDS)
+      expect((await site.db.selectFrom('images').select('imageId').execute()).length).toBe(1)
+      expect((await site.db.selectFrom('image_uses').select('imageId').execute()).length).toBe(3)
+    },
+  )
 
   it('neither an address of another image nor more than fifty names show one', async () => {
     const site = await makeSite(engine)

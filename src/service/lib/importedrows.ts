@@ -1,7 +1,7 @@
 import { invalidField } from '../../core/fields.js'
 import { asStored, isId, newId } from '../../core/ids.js'
 import type { ImportedKind } from '../../core/importedkinds.js'
-import { importedRows, presentIds, rememberImported } from '../../db/imports.js'
+import { forgetImported, importedRows, presentIds, rememberImported } from '../../db/imports.js'
 import type { Context } from './context.js'
 
 /** Maps ids of a source to rows here. In a dry run, rows that would be created have placeholder ids. */
@@ -33,6 +33,11 @@ export class Known {
     const found = await this.rows(ctx, kind, ids)
     const there = await presentIds(ctx.db, kind, [...found.values()])
     return new Map([...found].filter(([, id]) => there.has(id) || id.startsWith(PRETENDED)))
+  }
+
+  /** Makes room for rows that come again. */
+  async forget(ctx: Context, kind: ImportedKind, made: readonly (readonly [string, string])[]): Promise<void> {
+    if (!ctx.dryRun) await forgetImported(ctx.db, this.source, kind, made.map(([sourceId]) => sourceId)) // prettier-ignore
   }
 
   async remember(ctx: Context, kind: ImportedKind, made: readonly (readonly [string, string])[]): Promise<void> {
