@@ -1,4 +1,4 @@
-import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { sql, type Selectable } from 'kysely'
 import type { Db, Tables } from './tables.js'
 
 export type ImportRun = Selectable<Tables['import_runs']>
@@ -117,17 +117,35 @@ export async function insertRefusals(db: Db, part: Selectable<Tables['import_ref
 export const readRefusals = (db: Db, runId: string, part: number): Promise<{ text: string } | undefined> =>
   db.selectFrom('import_refusals').select('text').where('runId', '=', runId).where('part', '=', part).executeTakeFirst()
 
-/** Forgets the runs that have ended and name a person: in a preview, a refused record or a message. */
-export async function forgetRunsNaming(db: Db, { email, name }: { email: string; name: string }): Promise<void> {
-  const wanted = [email, name].filter(Boolean).map((text) => `%${escaped(JSON.stringify(text).slice(1, -1))}%`)
-  const names = (column: RawBuilder<unknown>) =>
-    sql.join(wanted.map((text) => sql`lower(${column}) like lower(${text}) escape '!'`), sql` or `) // prettier-ignore
-  const { rows } = await sql<{ runId: string }>`
-    select "runId" from import_runs where "isOpen" = 0 and (${names(sql`coalesce(result, '') || coalesce(error, '')`)}
-      or exists (select 1 from import_refusals where import_refusals."runId" = import_runs."runId" and (${names(sql`import_refusals.text`)})))`.execute(
-    db,
-  )
-  for (const { runId } of rows) await deleteRun(db, runId)
+/**
+ * Takes a person out of runs: the preview that has their address, and the refused lines. A name alone is no person: it may
+ * be any word.
+ */
+export async function eraseFromRuns(db: Db, email: string): Promise<void> {
+  const address = email.toLowerCase()
+  const has = (column: 'result' | 'text') =>
+    sql<boolean>`lower(${sql.ref(column)}) like ${`%${escaped(address)}%`} escape '!'`
+  for (const { runId, result } of await db
+    .selectFrom('import_runs')
+    .select(['runId', 'result'])
+    .where(has('result'))
+    .execute()) {
+    const { preview: _, ...rest } = JSON.parse(result ?? '{}') as { preview?: unknown }
+    await db
+      .updateTable('import_runs')
+      .set({ result: JSON.stringify(rest) })
+      .where('runId', '=', runId)
+      .execute()
+  }
+  for (const { runId, part } of await db
+    .selectFrom('import_refusals')
+    .select(['runId', 'part'])
+    .where(has('text'))
+    .execute()) {
+    const lines = ((await readRefusals(db, runId, part))?.text ?? '').split('\n')
+    const text = lines.filter((line) => !line.toLowerCase().includes(address)).join('\n')
+    await db.updateTable('import_refusals').set({ text }).where('runId', '=', runId).where('part', '=', part).execute()
+  }
 }
 
 const escaped = (text: string): string => text.replaceAll(/[!%_]/g, '!$&')

@@ -158,7 +158,7 @@ async function* imported(
     let number = 0
     for await (const record of until(
       signal,
-      records((sentence) => void notes.push(sentence)),
+      records((sentence) => void notes.push(sentence), signal),
     )) {
       const text = JSON.stringify(record)
       number += 1
@@ -167,7 +167,7 @@ async function* imported(
     }
   }
   const importer = new Importer({ source: named, confirmed, boardId })
-  for await (const piece of importing(ctx, importer, { source: named, boardId, rows: rows() }).pieces) {
+  for await (const piece of importing(ctx, importer, { source: named, boardId, rows: rows(), signal }).pieces) {
     for (const text of new Set(notes.splice(0))) yield { text: lineOf({ result: 'note', text }), rows: 0 }
     if (refused) forget(open, piece.text, (row) => refused(row, named))
     yield piece

@@ -99,12 +99,20 @@ type Rows = ReturnType<typeof rowsIn>
 export function importing(
   ctx: Context,
   importer: Importer,
-  { source: from, boardId, rows }: { source: string; boardId: string | null; rows: Rows },
+  {
+    source: from,
+    boardId,
+    rows,
+    signal,
+  }: { source: string; boardId: string | null; rows: Rows; signal?: AbortSignal | undefined },
 ): Pick<LongBody, 'pieces' | 'end'> {
   const balance = new Balance()
   const passwords = { kept: 0, leftOut: 0 }
   const linked = new LinkedImages()
-  const mayGoOn = () => assertStill({ access: 'owner' }, ctx, 'upload')
+  const mayGoOn = async () => {
+    signal?.throwIfAborted()
+    await assertStill({ access: 'owner' }, ctx, 'upload')
+  }
   async function* pieces(): AsyncGenerator<Piece> {
     const before = await importedCounts(ctx.db, from)
     const size = { most: TOGETHER }

@@ -54,12 +54,16 @@ export async function openedInThread(given: Given): Promise<Opened> {
   }
 }
 
-/** The records of a file, read in a thread: only so far as they are taken. */
-export async function* recordsInThread(given: Given, note: (sentence: string) => void): AsyncGenerator<object> {
+/** The records of a file, read in a thread: only so far as they are taken. A signal ends the thread within a record. */
+export async function* recordsInThread(
+  given: Given,
+  note: (sentence: string) => void,
+  signal?: AbortSignal,
+): AsyncGenerator<object> {
   const thread = start(given)
   try {
     for (;;) {
-      const { lines, notes, isLast } = (await asked(thread, 'next')) as Records
+      const { lines, notes, isLast } = (await asked(thread, 'next', signal)) as Records
       for (const each of notes) note(each)
       for (const line of lines) yield JSON.parse(line) as object
       if (isLast) return
@@ -77,9 +81,9 @@ const start = (given: Given): Worker =>
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   })
 
-async function asked(thread: Worker, what: 'open' | 'next'): Promise<Opened | Records> {
+async function asked(thread: Worker, what: 'open' | 'next', signal?: AbortSignal): Promise<Opened | Records> {
   thread.postMessage(what)
-  const [answer] = (await once(thread, 'message').catch((error: unknown) => {
+  const [answer] = (await once(thread, 'message', { signal }).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') throw error
     throw new AppError('PAYLOAD_TOO_LARGE', 'There is too much in it. Import it with "feedbackctl import".', { cause: error }) // prettier-ignore
   })) as [Answer]

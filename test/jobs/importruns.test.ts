@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -173,7 +174,14 @@ describe.each(engines)('imports in the background on %s', (engine) => {
         product: 'records',
         preview: undefined,
         bytes: noLines,
-        records: () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: async () => ({ done: true, value: (ended += 1) }) }) }), // prettier-ignore
+        async *records(_note, signal) {
+          try {
+            await once(signal ?? new AbortController().signal, 'abort')
+            yield {}
+          } finally {
+            ended += 1
+          }
+        },
       }),
     }
     const { site, send, cancel, shown } = await siteWith(engine, silent)
@@ -208,27 +216,32 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     expect((await others('application/x-ndjson')('POST /import/records?source=x')).status).toBe(200)
   })
 
-  it('are forgotten with a person whom they name, and no others', async () => {
+  it('lose the lines that have the address of a person who goes, and nothing else', async () => {
     const { files } = disk()
     const { site, send, shown } = await siteWith(engine, files)
     const server = serverOf(site, files)
     const ann = await site.member([], { email: 'ann_100%@example.org' })
+    // A name that is in every answer
     const bob = await site.member([], { email: 'bob@example.org' })
-    await site.db.updateTable('users').set({ name: 'Zoë "!" Ann' }).where('userId', '=', ann.userId).execute()
-    await site.db.updateTable('users').set({ name: 'Bob' }).where('userId', '=', bob.userId).execute()
-    const runs = () => site.db.selectFrom('import_runs').select('runId').execute()
-    const parts = () => site.db.selectFrom('import_refusals').select('part').execute()
-    await send('source=a&isCheck=true', 'title,author\nOne,"Zoë ""!"" Ann"\n') // in its preview
+    await site.db.updateTable('users').set({ name: 'post' }).where('userId', '=', bob.userId).execute()
+    const kept = async () => ({
+      previews: (await site.db.selectFrom('import_runs').select('result').orderBy('askedAt').execute()).map(
+        ({ result }) => result?.includes('preview'),
+      ),
+      refused: (await site.db.selectFrom('import_refusals').select('text').execute()).map(({ text }) => text.split('\n').length - 2).toSorted(), // prettier-ignore
+    })
+    await send('source=a&isCheck=true', 'title,author\nOne,Ann_100%@example.org\n') // in its preview
     await server()
-    await send('source=b', '{"type":"post","sourceId":"1","title":"","text":"by ANN_100%@example.org"}\n') // a refused record
+    const refused = (by: string) => `{"type":"post","sourceId":"${by}","title":"","text":"by ${by}"}\n`
+    await send('source=b', refused('ANN_100%@example.org') + refused('annX100Y@example.org'))
     await server()
-    await send('source=c', '{"type":"post","sourceId":"1","title":"","text":"by annX100Y@example.org"}\n')
-    await server()
-    expect([(await runs()).length, (await parts()).length]).toEqual([3, 2])
+    const before = await kept()
+    expect(before.refused).toEqual([2])
     await site.call(users.remove, { user: bob.userId })
-    expect((await runs()).length).toBe(3)
+    expect(await kept()).toEqual(before)
     await site.call(users.remove, { user: ann.userId })
-    expect([(await runs()).length, (await parts()).length, (await shown()).refused]).toEqual([1, 1, 1])
+    expect(await kept()).toEqual({ previews: [false, false], refused: [1] })
+    expect((await shown()).state).toBe('done')
   })
 
   it('end with the rights of who asked for them', async () => {

@@ -139,8 +139,8 @@ interface ImportFile {
   /** Of a table: what its columns were taken for, and its first rows. */
   preview: ImportPreview | undefined
   bytes(this: void): Body['bytes']
-  /** Lines of `POST /import/records`. `note` takes sentences about what is left out. */
-  records(this: void, note: (sentence: string) => void): AsyncIterable<object>
+  /** Lines of `POST /import/records`. `note` takes sentences about what is left out; `signal` ends the reading. */
+  records(this: void, note: (sentence: string) => void, signal?: AbortSignal): AsyncIterable<object>
 }
 
 export interface ImportPreview {

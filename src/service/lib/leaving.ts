@@ -1,4 +1,4 @@
-import { forgetRunsNaming } from '../../db/importruns.js'
+import { eraseFromRuns } from '../../db/importruns.js'
 import { partFromPostsOf } from '../../db/merges.js'
 import { indexAgain } from '../../db/search.js'
 import type { UserRow } from '../../db/tables.js'
@@ -12,7 +12,7 @@ export const WHAT_STAYS = ['keep', 'delete'] as const
 /** Deletes an account with its votes, sessions and keys. Call it after `lock(db, 'post_counts')`. */
 export async function deletePerson(
   { db, record }: Pick<Change, 'db' | 'record'>,
-  user: Pick<UserRow, 'userId' | 'email' | 'name'>,
+  user: Pick<UserRow, 'userId' | 'email'>,
   posts: (typeof WHAT_STAYS)[number],
 ): Promise<void> {
   const isAll = posts === 'delete'
@@ -20,7 +20,7 @@ export async function deletePerson(
   const gone = isAll ? await deleteContentOf(db, user.userId) : { posts: [], comments: [] }
   await indexAgain(db, losing)
   if (!(await deleteUser(db, user))) throw userNotFound()
-  await forgetRunsNaming(db, user)
+  await eraseFromRuns(db, user.email)
   for (const id of parted) record('post.unmerged', id)
   for (const id of gone.comments) record('comment.deleted', id)
   for (const id of gone.posts) record('post.deleted', id) // without its title, which the person wrote

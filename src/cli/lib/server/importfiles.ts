@@ -56,8 +56,8 @@ export function importFiles(dataDir: string | undefined): Files {
       return {
         ...(await inWords(from, () => openedInThread(given))),
         bytes: () => createReadStream(from),
-        async *records(note) {
-          const records = recordsInThread(given, note)
+        async *records(note, signal) {
+          const records = recordsInThread(given, note, signal)
           try {
             for (;;) {
               const { done, value } = await inWords(from, () => records.next())
