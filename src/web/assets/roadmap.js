@@ -11,14 +11,18 @@ const linkOf = (card) => card.querySelector(/** @type {'a'} */ ('a.move'))
 /** A card whose link is of another page comes from there, see `more` in site.js. @param {Element} card */
 const wayBack = (card) => `${card.closest('.columns')?.getAttribute('data-to') ?? ''}#${card.id}`
 
+let isLeaving = false
+addEventListener('pageshow', () => (isLeaving = false))
+
 /** Sends the form of the card, with the status that the page showed. @param {Element} card @param {string} [roadmap] */
 function move(card, roadmap = '') {
   const [link, from] = [linkOf(card), placeOf(card)]
-  if (!link || !roadmap || roadmap === from) return
+  if (!link || !roadmap || roadmap === from || isLeaving) return
   const fields = { ifRoadmapId: from ?? '', roadmapId: roadmap, to: wayBack(card) }
   const form = Object.assign(document.createElement('form'), { method: 'post', action: link.href.split('?', 1)[0] })
   for (const [name, value] of Object.entries(fields))
     form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }))
+  isLeaving = true // one at a time: the next one begins on the page that comes
   card.ariaBusy = 'true'
   document.body.append(form)
   form.submit()
@@ -69,6 +73,8 @@ document.addEventListener('dragend', () => {
 })
 
 // By keys: to the column beside it.
+for (const link of document.querySelectorAll('.columns a.move'))
+  link.setAttribute('aria-keyshortcuts', 'Shift+ArrowLeft Shift+ArrowRight')
 document.addEventListener('keydown', (event) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
   const card = cardAt(event.target)

@@ -50,6 +50,7 @@ export function PlaceConflict({
       <Form view={view} to={to} class="buttons">
         <Hidden name={condition} value={present?.id ?? NOWHERE} />
         <Hidden name="quiet" value={form.values.quiet} />
+        <Hidden name="to" value={form.values.to} />
         <button type="submit" class="button primary" name={name} value={wanted}>
           {t('form.saveAnyway')}
         </button>

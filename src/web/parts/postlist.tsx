@@ -165,7 +165,6 @@ const MoveLink = ({ view, post: { slug, title, number }, from }: { view: View; p
     href={view.href(withQuery(`${links.post(slug)}/status`, { to: `${from}#post-${number}` }))}
     rel="nofollow"
     aria-label={view.t('roadmap.moveTitle', { title })}
-    aria-keyshortcuts="Shift+ArrowLeft Shift+ArrowRight"
   >
     {view.t('roadmap.move')}
   </a>

@@ -1,6 +1,6 @@
 import * as posts from '../../service/posts.js'
 import * as service from '../../service/roadmaps.js'
-import { pageNumber, withQuery } from '../kit/addresses.js'
+import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { roadmapScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import { EVERY, postsOf } from '../parts/lists.js'
@@ -52,7 +52,7 @@ export const roadmaps = page({
             <section
               class="column"
               aria-labelledby={`roadmap-${roadmap.id}`}
-              data-roadmap={moves ? roadmap.id : undefined}
+              data-roadmap={moves ? roadmap.url : undefined}
             >
               <h2 id={`roadmap-${roadmap.id}`}>
                 <StatusSwatch {...roadmap} />
@@ -95,7 +95,7 @@ export const roadmaps = page({
           <p class="facts">
             {t('roadmap.declined')}
             {declined.map((each) => (
-              <span data-roadmap={moves ? each.id : undefined}>
+              <span data-roadmap={moves ? each.url : undefined}>
                 <RoadmapChip view={view} roadmap={each} />
               </span>
             ))}
@@ -133,7 +133,7 @@ export const roadmap = page({
             view={view}
             posts={list.posts}
             without="roadmap"
-            movedFrom={view.can('post:update') ? view.path : undefined}
+            movedFrom={view.can('post:update') ? withParameters(view.url, {}) : undefined}
           />
         ) : view.query.q || view.query.by || view.query.following ? (
           <Unmatched view={view} all={view.path} />
