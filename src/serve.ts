@@ -208,6 +208,8 @@ export async function keepProgramFiles(): Promise<void> {
   gzippedFile('threads/markdown.js')
   gzippedFile('threads/checkpoint.js')
   gzippedFile('threads/images.js')
+  gzippedFile('threads/cards.js')
+  gzippedFile('fonts/coverage.json')
   gzippedFile('threads/sources.js')
   keepDocs()
 }

@@ -20,13 +20,15 @@ export const keepBuilt = (name: BuiltFile, bytes: Buffer): void => void read.set
 
 export const builtText = (name: BuiltFile): string => gunzipSync(gzippedFile(name)).toString()
 
-/** The path of such a file that is not compressed: another program reads it. */
-export const builtPath = (name: 'fonts/fonts.conf'): string => pathOf(name)
+/** The path of such a file that is not compressed: another program reads it. Undefined where it is not there. */
+export const builtPath = (name: 'fonts/fonts.conf'): string | undefined => placeOf(name)
 
 /** In dist, beside the program or, where that runs from its sources, in the folder above them. */
 function pathOf(name: string): string {
-  const places = ['..', '../../dist'].map((place) => path.join(import.meta.dirname, place, name))
-  const file = places.find((each) => existsSync(each))
+  const file = placeOf(name)
   if (file === undefined) throw new Error('The program is not built: npm run build')
   return file
 }
+
+const placeOf = (name: string): string | undefined =>
+  ['..', '../../dist'].map((place) => path.join(import.meta.dirname, place, name)).find((each) => existsSync(each))

@@ -13,6 +13,13 @@ const ROOT = path.resolve(PROGRAM, '../..')
 const PACKAGES = ['@node-rs', 'better-sqlite3', 'better-sqlite3-node20', 'bindings', 'file-uri-to-path']
 const SOURCES = /(deps|src|obj|obj\.target)$/
 
+/** The optional package for images. */
+const addSharp = () =>
+  symlinkSync(
+    path.join(ROOT, 'node_modules/sharp'),
+    path.join(path.dirname(installed.program), '../node_modules/sharp'),
+  )
+
 /** An installed package of its own, and what an upgrade does to it. */
 let installed: { program: string; replace(version: string): void; remove(): void }
 
@@ -58,6 +65,7 @@ describe.each(engines)('a server on %s whose package was removed', (engine) => {
   it('answers everything that it answered before', async () => {
     const machine = await makeMachine(engine, { program: installed.program })
     const token = await machine.setup()
+    addSharp()
     const { server, url } = await startServer(machine, '')
     installed.remove()
     const ask = async (line: string, status: number, { body, ...headers }: Record<string, unknown> = {}) => {
@@ -84,6 +92,7 @@ describe.each(engines)('a server on %s whose package was removed', (engine) => {
     for (const path of ['/feed.atom', `/boards/${board}/feed.atom`, `/posts/${slug}/feed.atom`, '/sitemap.xml', '/robots.txt']) await page(path) // prettier-ignore
     await page('/nothing', 404)
     const shown = await page(`/posts/${slug}`)
+    await ask(`GET /posts/${slug}/card.png`, 503) // it needs the fonts of the package
     // On a busy machine a text may be given up
     let tries = 0
     const rendered = async () => {
@@ -149,7 +158,7 @@ it('an upload of an image says why it fails: its package was never there, or is 
   const upload = async (isInstalled: boolean) => {
     const machine = await makeMachine('sqlite', { program: installed.program })
     const token = await machine.setup()
-    if (isInstalled) symlinkSync(path.join(ROOT, 'node_modules/sharp'), path.join(path.dirname(installed.program), '../node_modules/sharp')) // prettier-ignore
+    if (isInstalled) addSharp()
     const { server, url } = await startServer(machine, '')
     if (isInstalled) installed.remove()
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'image/png' }

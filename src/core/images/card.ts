@@ -19,11 +19,16 @@ const [MAX_TITLE, MAX_LINE] = [160, 60]
 /** Milliseconds that drawing may take, and that it may wait for its turn. It takes half a second. */
 const [MAX_MS, PATIENCE_MS] = [15_000, 3000]
 
+/** How many may wait: strangers ask for them. */
+const MOST_WAITING = 20
+/** Of the operating system: whoever uses the site goes first. */
+const LOW = 10
+
 /** Each has about 20 kB. */
-const drawn = new LRUCache<string, Promise<Buffer>>({ max: 200 })
+const drawn = new LRUCache<string, Promise<Buffer>>({ max: 500 })
 
 const turns = new Turns(
-  PATIENCE_MS,
+  { patienceMs: PATIENCE_MS, most: MOST_WAITING },
   () => new AppError('SERVER_BUSY', 'Too many images are being drawn. Try again in a moment.', { retryAfter: 5 }),
 )
 
@@ -92,9 +97,11 @@ export function draw(card: Card): Promise<Buffer> {
 }
 
 async function paint(text: string): Promise<Buffer> {
-  const env = { FONTCONFIG_FILE: builtPath('fonts/fonts.conf') }
-  const image = await inProcess('threads/cards.js', text, { env, maxMs: MAX_MS })
-  if (!image?.length)
+  const fonts = builtPath('fonts/fonts.conf')
+  // An upgrade may have taken the fonts away
+  const options = { env: { FONTCONFIG_FILE: fonts ?? '' }, maxMs: MAX_MS, priority: LOW }
+  const image = fonts === undefined ? undefined : await inProcess('threads/cards.js', text, options)
+  if (image === undefined || image.length === 0)
     throw new AppError('SERVER_BUSY', 'The image could not be drawn. Try again in a moment.', { retryAfter: 60 })
   return image
 }

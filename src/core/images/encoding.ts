@@ -48,7 +48,7 @@ export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded
 const busy = () =>
   new AppError('SERVER_BUSY', 'Too many images are being uploaded. Try again in a moment.', { retryAfter: 5 })
 
-const turns = new Turns(PATIENCE_MS, busy)
+const turns = new Turns({ patienceMs: PATIENCE_MS }, busy)
 
 async function encode(bytes: Buffer): Promise<Encoded> {
   const output = await inProcess('threads/images.js', bytes, { maxMs: MAX_MS })

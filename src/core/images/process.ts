@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { setPriority } from 'node:os'
 import { builtText, type BuiltFile } from '../built.js'
 import type { AppError } from '../errors.js'
 
@@ -23,7 +24,7 @@ function isInstalled(): boolean {
 export function inProcess(
   program: BuiltFile,
   input: string | Buffer,
-  { env = {}, maxMs }: { env?: Record<string, string>; maxMs: number },
+  { env = {}, maxMs, priority = 0 }: { env?: Record<string, string>; maxMs: number; priority?: number },
 ): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const child = spawn(
@@ -36,6 +37,7 @@ export function inProcess(
         killSignal: 'SIGKILL',
       },
     )
+    if (child.pid !== undefined && priority !== 0) lower(child.pid, priority)
     const chunks: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
     child.stdin.on('error', () => {}) // it may end before it has read all
@@ -47,14 +49,24 @@ export function inProcess(
   })
 }
 
+function lower(pid: number, priority: number): void {
+  try {
+    setPriority(pid, priority)
+  } catch {
+    // It has ended already
+  }
+}
+
 /** Runs one job at a time: one may need hundreds of megabytes. */
 export class Turns {
   #isTaken = false
   readonly #waiting = new Set<() => void>()
 
-  /** @param patienceMs how long a job may wait for its turn, in milliseconds. @param busy the error of those that wait longer. */
+  /**
+   * A job waits for `patienceMs` milliseconds at most, and only where fewer than `most` wait. `busy` is the error of others.
+   */
   constructor(
-    private readonly patienceMs: number,
+    private readonly bounds: { patienceMs: number; most?: number },
     private readonly busy: () => AppError,
   ) {}
 
@@ -72,6 +84,7 @@ export class Turns {
       this.#isTaken = true
       return Promise.resolve()
     }
+    if (this.#waiting.size >= (this.bounds.most ?? Infinity)) return Promise.reject(this.busy())
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timer)
@@ -81,7 +94,7 @@ export class Turns {
       const timer = setTimeout(() => {
         this.#waiting.delete(begin)
         reject(this.busy())
-      }, this.patienceMs)
+      }, this.bounds.patienceMs)
       this.#waiting.add(begin)
     })
   }
