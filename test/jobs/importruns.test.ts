@@ -228,7 +228,9 @@ describe.each(engines)('imports in the background on %s', (engine) => {
       previews: (await site.db.selectFrom('import_runs').select('result').orderBy('askedAt').execute()).map(
         ({ result }) => result?.includes('preview'),
       ),
-      refused: (await site.db.selectFrom('import_refusals').select('text').execute()).map(({ text }) => text.split('\n').length - 2).toSorted(), // prettier-ignore
+      refused: (await site.db.selectFrom('import_refusals').select('text').execute()).map(
+        ({ text }) => text.split('\n').length - 2,
+      ),
     })
     await send('source=a&isCheck=true', 'title,author\nOne,Ann_100%@example.org\n') // in its preview
     await server()

@@ -238,14 +238,14 @@ it('comments, the status and what is unread are the same in two windows, and on 
   const shown = async (on: Page) => [
     await on.innerText('#comments'),
     await on.locator('.comment .prose').allInnerTexts(),
-    await on.locator('.title .menu summary').innerText(),
+    await on.locator('.side .menu summary').innerText(),
   ]
   const row = async () => (await page.innerText('.post .facts')).split('\n').map((text) => text.trim())
   expect(await row()).not.toContain('Planned')
 
   await page.click('.post h2 a')
-  await page.locator('.title .menu summary').click()
-  await page.click('.menu button:has-text("Planned")')
+  await page.locator('.side .menu summary').click()
+  await page.click('.menu button:visible:has-text("Planned")')
   await page.locator('.flash').waitFor()
   await page.fill('#field-body', 'Midnight blue')
   await page.click('main >> button:text-is("Comment")')

@@ -77,7 +77,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         {section ? <script src={href(dashboardScript.path)} type="module" /> : null}
         {head}
       </head>
-      <body data-viewer={view.viewer?.userId}>
+      <body class={section ? 'team' : undefined} data-viewer={view.viewer?.userId}>
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
