@@ -24,6 +24,7 @@ RUN mkdir kept kept/@node-rs \
   && mkdir kept/better-sqlite3 kept/better-sqlite3/prebuilds \
   && cp -r node_modules/better-sqlite3/package.json node_modules/better-sqlite3/LICENSE node_modules/better-sqlite3/lib kept/better-sqlite3/ \
   && cp node_modules/better-sqlite3/prebuilds/linux-$(node -p process.arch).node kept/better-sqlite3/prebuilds/ \
+  && cp -r node_modules/sharp node_modules/@img node_modules/detect-libc node_modules/semver kept/ \
   && mkdir data
 
 # The base of the Node images, without npm and yarn, which the program does not use.
