@@ -60,7 +60,8 @@ describe('the Dockerfile', () => {
     const kept = instructions.find(({ rest }) => rest.includes('mkdir kept'))?.rest ?? ''
     // Without sharp a site takes no images
     const ofSharp = ['sharp', '@img', 'detect-libc', 'semver']
-    for (const name of [...Object.keys(dependencies), 'better-sqlite3', ...ofSharp]) expect(kept).toContain(`node_modules/${name}`)
+    for (const name of [...Object.keys(dependencies), 'better-sqlite3', ...ofSharp])
+      expect(kept).toContain(`node_modules/${name}`)
   })
 
   it('runs as a user by number, and writes to /data only', () => {
