@@ -113,31 +113,6 @@ export async function* pieces(ctx: Context, { bytes, kept, opened, ...options }:
   }
 }
 
-/** The same until a signal ends it, also while the next one is awaited. What is being read ends by itself then. */
-async function* until<Item>(signal: AbortSignal | undefined, items: AsyncIterable<Item>): AsyncGenerator<Item> {
-  if (!signal) return yield* items
-  const reading = items[Symbol.asyncIterator]()
-  let abort = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    abort = () => reject(new Error('The reading was ended.'))
-  })
-  aborted.catch(() => {}) // it may come after the last record
-  signal.addEventListener('abort', abort)
-  let isOver = false
-  try {
-    signal.throwIfAborted()
-    for (;;) {
-      const { done, value } = await Promise.race([reading.next(), aborted])
-      isOver = done === true
-      if (done) return
-      yield value
-    }
-  } finally {
-    signal.removeEventListener('abort', abort)
-    if (!isOver) void reading.return?.().then(undefined, () => {})
-  }
-}
-
 type Found = Awaited<ReturnType<NonNullable<Context['imports']>['files']['open']>>
 
 async function* imported(
@@ -156,13 +131,11 @@ async function* imported(
   const notes: string[] = []
   async function* rows() {
     let number = 0
-    for await (const record of until(
-      signal,
-      records((sentence) => void notes.push(sentence), signal),
-    )) {
+    signal?.throwIfAborted()
+    for await (const record of records((sentence) => void notes.push(sentence), signal)) {
       const text = JSON.stringify(record)
       number += 1
-      if (refused && !('type' in record && record.type === 'image')) open.set(number, text) // nobody mends one in a text
+      if (refused && !('type' in record && record.type === 'image')) open.set(number, text) // nobody edits base64 by hand
       yield { number, name: '', size: text.length, values: JSON.parse(text) as Record<string, unknown> }
     }
   }

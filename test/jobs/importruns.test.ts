@@ -167,7 +167,7 @@ describe.each(engines)('imports in the background on %s', (engine) => {
 
   it('end at once where the file says nothing for long, also when the server ends', async () => {
     const { files, left } = disk()
-    let ended = 0
+    let [reading, ended] = [0, 0]
     const silent: Files = {
       ...files,
       open: async () => ({
@@ -175,6 +175,7 @@ describe.each(engines)('imports in the background on %s', (engine) => {
         preview: undefined,
         bytes: noLines,
         async *records(_note, signal) {
+          reading += 1
           try {
             await once(signal ?? new AbortController().signal, 'abort')
             yield {}
@@ -186,17 +187,17 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     }
     const { site, send, cancel, shown } = await siteWith(engine, silent)
     const server = serverOf(site, silent)
-    const begun = () => vi.waitUntil(async () => (await shown()).state === 'running', { timeout: 30_000 })
+    const begun = (times: number) => vi.waitUntil(() => reading === times, { timeout: 30_000 })
     const { runId } = (await send('')).body.run
     const working = server()
-    await begun()
+    await begun(1)
     await cancel(runId)
     await working
     expect([(await shown()).state, ended, left()]).toEqual(['cancelled', 1, []])
     const stop = new AbortController()
     await send('')
     const stopping = server(stop.signal)
-    await begun()
+    await begun(2)
     stop.abort()
     await stopping
     expect([(await shown()).state, ended, left()]).toEqual(['stopped', 2, []])
