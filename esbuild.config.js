@@ -51,7 +51,7 @@ const LAUNCHER = 'src/process/launcher.ts'
 const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
 /** Packages that better-sqlite3 and pg ask for themselves. */
 const OF_OTHERS = ['bindings', 'pg-native']
-/** Of the languages of the pages: Latin, Greek and Cyrillic, Arabic, Japanese. */
+/** Cover the languages of the pages: Latin, Greek and Cyrillic, Arabic, Japanese. */
 const FONTS = [
   'noto-sans/700Bold/NotoSans_700Bold.ttf',
   'noto-sans-arabic/700Bold/NotoSansArabic_700Bold.ttf',
@@ -200,7 +200,7 @@ function compressFiles() {
   }
 }
 
-/** The fonts of src/core/images/cardpainter.ts, in a folder that fontconfig reads alone, and which letters they have. */
+/** Copies the fonts for src/core/images/cardpainter.ts, with a fontconfig file and a list of their code points. */
 function writeFonts() {
   const folder = path.join(outdir, 'fonts')
   mkdirSync(folder)

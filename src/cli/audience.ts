@@ -32,7 +32,7 @@ export async function foretoldOf(
   return found && `Would tell ${toldText(found)}.`
 }
 
-/** Undefined where the votes of a post are hidden from the caller: the number is too. */
+/** Undefined if the board hides its votes from the caller. */
 export const audienceOf: (call: Call, input: Values) => Promise<Audience | undefined> = (call, input) =>
   call(audience, input).then(
     ({ audience: found }) => found,

@@ -49,7 +49,7 @@ interface Balance {
   /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }
   isBalanced: boolean
-  /** Images of other hosts that texts link to: how many, and the first thousand. Absent if there are none. */
+  /** Images on other hosts: their number, and the first thousand. Absent if there are none. */
   linkedImages?: { count: number; images: { type: string; sourceId: string; url: string }[] }
   /** The first new posts, as far as they look like posts that were here before. Absent if none does. */
   similar?: { looked: number; count: number; posts: { title: string; number: number; earlier: string }[] }
@@ -232,7 +232,7 @@ async function imported(
         const row = open.get(line) ?? ''
         if ((said += 1) <= MOST_SAID)
           tell(terminal, printable(`${type ?? 'record'} ${nameIn(row)}: ${error?.message ?? ''} (${error?.code ?? ''})`), { start: '✗ ' }) // prettier-ignore
-        if (fd !== undefined && type !== 'image') writeSync(fd, `${row}\n`) // nobody mends one in a text
+        if (fd !== undefined && type !== 'image') writeSync(fd, `${row}\n`) // nobody edits base64 by hand
       } else {
         for (const each of open.keys()) {
           if (each > until) break
@@ -254,7 +254,7 @@ async function imported(
   }
 }
 
-/** A record as it may be named, and mended: without the hash of a password, and without the bytes of an image. */
+/** The record for messages and the file of refused records, without a password hash or the bytes of an image. */
 function kept(record: SourceRecord, row: string): string {
   if (record.type === 'image') return JSON.stringify({ ...record, data: undefined })
   return 'passwordHash' in record ? JSON.stringify({ ...record, passwordHash: undefined }) : row

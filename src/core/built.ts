@@ -20,7 +20,7 @@ export const keepBuilt = (name: BuiltFile, bytes: Buffer): void => void read.set
 
 export const builtText = (name: BuiltFile): string => gunzipSync(gzippedFile(name)).toString()
 
-/** The path of such a file that is not compressed: another program reads it. Undefined where it is not there. */
+/** The path of an uncompressed file that another program reads. Undefined if the file is missing. */
 export const builtPath = (name: 'fonts/fonts.conf'): string | undefined => placeOf(name)
 
 /** In dist, beside the program or, where that runs from its sources, in the folder above them. */

@@ -21,7 +21,7 @@ export async function insertImage(db: Db, image: Insertable<Tables['images']>, d
 export const findImage = (db: Db, imageId: string): Promise<ImageRow | undefined> =>
   db.selectFrom('images').selectAll().where('imageId', '=', imageId).executeTakeFirst()
 
-/** Those of some images that are there. Takes at most 2,000 ids. */
+/** Returns the images that exist among these ids, at most 2,000. */
 export const imagesAmong = (db: Db, ids: readonly string[]): Promise<ImageRow[]> =>
   ids.length === 0
     ? Promise.resolve([])

@@ -118,8 +118,8 @@ export const readRefusals = (db: Db, runId: string, part: number): Promise<{ tex
   db.selectFrom('import_refusals').select('text').where('runId', '=', runId).where('part', '=', part).executeTakeFirst()
 
 /**
- * Takes a person out of runs: the preview that has their address, and the refused lines. A name alone is no person: it may
- * be any word.
+ * Removes the e-mail address of a person from runs: previews that contain it, and the refused records. Names are not
+ * searched, because a name can be any word.
  */
 export async function eraseFromRuns(db: Db, email: string): Promise<void> {
   const address = email.toLowerCase()

@@ -30,7 +30,7 @@ export async function rememberImported(db: Db, rows: readonly Insertable<Tables[
   await sql`insert into imported_rows ${given}`.execute(db)
 }
 
-/** Forgets rows of a source that are deleted since, so that they can be imported again. */
+/** Forgets imported rows that were deleted later, so that they can be imported again. */
 export async function forgetImported(
   db: Db,
   source: string,

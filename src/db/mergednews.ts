@@ -17,8 +17,8 @@ const rowsOf = (db: Db, eventIds: readonly number[], hidden: boolean) =>
     .execute()
 
 /**
- * The posts that events merged into others, by event: those that are merged still. Posts of private boards are among
- * them only with `hidden`.
+ * Returns the merged post of each merge event, by event id. Leaves out posts that are no longer merged, and without
+ * `hidden` those of private boards.
  */
 export async function mergedBy(
   db: Db,

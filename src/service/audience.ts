@@ -24,7 +24,7 @@ export type Audience = Type.Static<typeof Audience>
 export const audience = operation({
   id: 'posts.audience',
   summary:
-    'Count who would be told of a new status, a message of the team or a merge; where the board hides its votes, only with dashboard:read',
+    'Count who would be told of a new status, a message of the team or a merge; needs dashboard:read if the board hides its votes',
   http: 'GET /posts/:post_id/audience 200',
   access: 'post:update',
   errors: ['POST_NOT_FOUND', 'ROADMAP_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],

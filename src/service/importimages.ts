@@ -9,18 +9,18 @@ import type { Context } from './lib/context.js'
 import { PRETENDED, pretended, type Known } from './lib/importedrows.js'
 import type { Fields } from './lib/importrecords.js'
 
-/** An image in a text of a source, by what the source calls it. */
+/** Markdown of an image that the import brings, with its sourceId. */
 const REFERENCE = /!\[([^\][]{0,200})\]\(import-image:([^()\s]{1,800})\)/g
-/** An image in Markdown that has an address. */
+/** Markdown of an image at an address. */
 const LINK = /!\[[^\][]{0,500}\]\(<?(https?:\/\/[^\s<>()]{1,2000})/gi
-/** Images of one text that come along: as many as one that is written here shows. */
+/** Maximum number of images in one text, as for texts written here. */
 const MOST_IN_TEXT = 50
-/** Ids that are looked for at a time. */
+/** Ids in one query. */
 const MOST_IDS = 2000
-/** How often an image waits for its turn beside what people upload, ten seconds each time. */
+/** How often an image waits while uploads keep the decoder busy, up to ten seconds each time. */
 const TRIES = 30
 
-/** Makes the images of an import. Decoding takes long, so it is done before the transaction that stores them. */
+/** Decodes and stores the images of an import. Decoding is slow, so it happens before the transaction. */
 export class ImportedImages {
   readonly #known: Known
   readonly #owner = randomWord(20)
@@ -30,7 +30,7 @@ export class ImportedImages {
     this.#known = known
   }
 
-  /** Decodes what no import has brought yet. Call it outside a transaction. */
+  /** Decodes the images that are not imported yet. Call it outside a transaction. */
   async prepare(ctx: Context, images: readonly Fields<'image'>[], mayGoOn: () => Promise<void>): Promise<void> {
     this.#made = new Map()
     const before = await this.present(ctx, images.map(({ sourceId }) => sourceId)) // prettier-ignore
@@ -41,7 +41,7 @@ export class ImportedImages {
     }
   }
 
-  /** The images of the source that are here: one that no text has shown for a day is deleted, and comes anew. */
+  /** The imported images that still exist. An image that no text shows is deleted after a day, and is then imported again. */
   async present(ctx: Context, ids: readonly string[]): Promise<Map<string, string>> {
     const rows = await this.#known.rows(ctx, 'image', ids)
     const there = new Set((await imagesAmong(ctx.db, [...rows.values()])).map(({ imageId }) => imageId))
@@ -59,26 +59,26 @@ export class ImportedImages {
           continue
         }
         if (error.code === 'SERVER_BUSY') throw error
-        // Also where nothing decodes it: the rest of the import goes on
+        // Without sharp too, an image is refused and the import goes on
         return error.status < 500 ? error : new AppError('IMAGE_REFUSED', error.message)
       }
   }
 
-  /** Stores an image that was prepared, and returns its id. Throws why it was refused. */
+  /** Stores a prepared image and returns its id. Throws the reason if the image was refused. */
   async store(ctx: Context, sourceId: string, userId: string | null): Promise<string> {
     const made = this.#made.get(sourceId)
     if (made === undefined) throw new Error('An image of an import was not prepared.')
     if (made instanceof AppError) throw made
     if (ctx.dryRun) return pretended()
     const imageId = newId()
-    // Of now: what no text shows is deleted a day later, and its text comes after it
+    // The present time, because an image that no text shows is deleted a day later
     const createdAt = ctx.now().toISOString()
     const image = { imageId, userId, mediaType: 'image/webp', ...made.about, bytes: made.bytes.length, createdAt }
     await insertImage(ctx.db, image, made.bytes)
     return imageId
   }
 
-  /** Puts images into texts: those that came, and in place of others their descriptions. */
+  /** Replaces references in texts: by the stored image, or by the description if there is none. */
   async shownIn(ctx: Context, texts: readonly (string | null | undefined)[]): Promise<(text: string) => Shown> {
     const named = [...new Set(texts.flatMap((text) => referencesIn(text ?? '')))]
     const urls = new Map<string, { imageId: string; url: string }>()
@@ -125,20 +125,20 @@ function nameOf(reference: string): string {
   }
 }
 
-/** The addresses of images of other hosts in a text: they stay links, nothing is fetched. */
+/** The addresses of images on other hosts in a text. They stay links; nothing is fetched. */
 export const linkedImagesIn = (text: string): string[] => [
   ...new Set(
     Array.from(text.matchAll(LINK), ([, url = '']) => url).filter((url) => imageAt(url.split(/[?#]/, 1)[0] ?? '') === undefined), // prettier-ignore
   ),
 ]
 
-/** Bytes as base64. */
+/** Throws VALIDATION_ERROR for what is not base64. */
 export function assertBase64(data: string): void {
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data))
     throw invalidField({ code: 'INVALID_VALUE', message: 'data must be base64.', field: 'data', rule: 'base64' })
 }
 
-/** The images of other hosts that texts of an import link to: how many, and the first of them. */
+/** Counts the images on other hosts that imported texts link to, and lists the first of them. */
 export class LinkedImages {
   #count = 0
   readonly #images: { type: string; sourceId: string; url: string }[] = []
@@ -154,5 +154,5 @@ export class LinkedImages {
   }
 }
 
-/** Images of other hosts that are named. */
+/** Maximum number of listed images on other hosts. */
 const MOST_LINKS = 1000

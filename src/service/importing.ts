@@ -50,7 +50,7 @@ export interface Taken {
   error?: AppError
   /** Whether the hash of the password was imported, if an account was created and a hash was given. */
   password?: 'kept' | 'leftOut'
-  /** Images of other hosts that its text links to. */
+  /** Addresses of images on other hosts in its text. */
   links?: readonly string[]
 }
 
@@ -71,7 +71,7 @@ interface Wanted<T extends RecordType> {
   fields: Fields<T>
 }
 
-/** The images that a text shows. */
+/** A stored text and the images in it. */
 interface Use {
   text: Parameters<typeof recordUses>[1]
   shown: readonly string[]
@@ -95,7 +95,7 @@ export class Importer {
     this.#images = new ImportedImages(this.#known)
   }
 
-  /** Decodes the images among records, which takes long. Call it before `take`, outside its transaction. */
+  /** Decodes the images among records, which is slow. Call it before `take`, outside the transaction. */
   async prepare(ctx: Context, given: readonly Given[], mayGoOn: () => Promise<void>): Promise<void> {
     const images = given.flatMap(({ record }) => (record.type === 'image' ? [record.fields] : []))
     if (images.length > 0) await this.#images.prepare(ctx, images, mayGoOn)
@@ -425,5 +425,5 @@ async function each<Item extends { line: number }>(
 
 const unlimited = ({ limits: _limits, ...ctx }: Context): Context => ctx
 
-/** Ids that are looked for at a time. */
+/** Ids in one query. */
 const MOST_IDS = 2000

@@ -22,7 +22,7 @@ import { NDJSON, rowsIn } from './lib/uploadrows.js'
 
 /** Records per transaction. */
 const TOGETHER = 2000
-/** Images per transaction: each takes about half a second before it. */
+/** Images in one transaction. Each takes about half a second to decode. */
 const IMAGES_TOGETHER = 10
 const MAX_BYTES = 4_000_000_000
 

@@ -66,7 +66,7 @@ class Work {
   readonly #refusals: Refusals
   state: Awaited<ReturnType<typeof keepRun>> = 'goes on'
   #saying: Promise<void> | undefined
-  /** Aborts the reading of the file, which may wait long for its next record. */
+  /** Aborts the reading of the file, which may wait for its next record for a long time. */
   readonly #ends = new AbortController()
 
   constructor(base: ImportBase, run: ImportRun) {

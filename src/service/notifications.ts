@@ -45,7 +45,7 @@ const Notification = Type.Object({
   merged: Type.Optional(
     Type.Object(
       { postId: Type.String({ format: 'uuid' }), number: Type.Integer(), title: Type.String(), slug: Type.String() },
-      { description: 'merged: the post that was merged into this one; absent where you may not read it' },
+      { description: 'The post that was merged into this one; only for kind merged, and only if you may read it' },
     ),
   ),
 })

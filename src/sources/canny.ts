@@ -91,7 +91,7 @@ async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   if (entry) note('Entries of the changelog are not imported.')
 }
 
-/** A text with the images below it, which stay where they are. */
+/** A text, followed by links to its images. */
 async function textOf(text: unknown, images: unknown): Promise<string> {
   const urls = Array.isArray(images) ? images.map(textIn).filter(Boolean) : []
   return [(await markdownOf(textIn(text))).trim(), ...urls.map(linkedImage)].filter(Boolean).join('\n\n')

@@ -120,7 +120,7 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
 const namesIn = (text: string): string[] =>
   Array.from(text.matchAll(IMAGE), ([, , name = '']) => name.trim()).filter(Boolean)
 
-/** The names of the files that are attached to posts and comments, by what they are attached to. */
+/** The names of attached files, by the post or comment that they belong to. */
 async function attachments(archive: Archive): Promise<ReadonlyMap<string, string[]>> {
   const found = new Map<string, string[]>()
   for (const { post_id: post, comment_id: comment, attachment_bkey: key } of await archive.rows('attachments.json')) {

@@ -17,10 +17,10 @@ export function statusNamed(word: string): (Status & { number: number }) | undef
   return status && { ...status, number: Number(number) }
 }
 
-/** An image in its texts: the name of a file. */
+/** Markdown of an image in a Fider text, with the name of its file. */
 export const IMAGE = /!\[([^\][]{0,200})\]\(fider-image:([^)]{0,300})\)/g
 
-/** Mentions are objects in its texts. What images become says `image`: by default nothing, as only its server has them. */
+/** Turns mentions into text, and images into what `image` returns (default: nothing, because only the server has them). */
 export const plainText = (text: string, image: (alt: string, name: string) => string = () => ''): string =>
   text
     .replaceAll(/@\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,100})"[^{}]{0,500}\}/g, '@$1')

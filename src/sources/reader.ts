@@ -15,7 +15,7 @@ import { sourceIn } from './records.js'
 const MOST_READ = 50_000_000
 /** Records of an answer. */
 const TOGETHER = 200
-/** Characters of an answer before its last record. */
+/** Maximum length of an answer in characters, without its last record. */
 const MOST_TOGETHER = 1_000_000
 
 const { from, shown, product, map: entries, built } = workerData as Asked

@@ -54,7 +54,7 @@ export async function openedInThread(given: Given): Promise<Opened> {
   }
 }
 
-/** The records of a file, read in a thread: only so far as they are taken. A signal ends the thread within a record. */
+/** The records of a file, read in a thread on demand. `signal` ends the thread, even in the middle of a record. */
 export async function* recordsInThread(
   given: Given,
   note: (sentence: string) => void,

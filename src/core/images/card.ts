@@ -4,7 +4,7 @@ import { builtPath, builtText } from '../built.js'
 import { AppError } from '../errors.js'
 import { hasSharp, inProcess, Turns } from './process.js'
 
-/** What the image of a post shows, for links in chats. */
+/** The content of the preview image that chats show with the link of a post. */
 export interface Card {
   title: string
   /** Above the title. */
@@ -14,17 +14,17 @@ export interface Card {
   accent: string
 }
 
-/** Characters of a line at most, so that it stays legible. */
+/** Maximum length of the title, and of the other lines, in characters. */
 const [MAX_TITLE, MAX_LINE] = [160, 60]
-/** Milliseconds that drawing may take, and that it may wait for its turn. It takes half a second. */
+/** Maximum time for drawing, and for waiting before it, in milliseconds. Drawing usually takes half a second. */
 const [MAX_MS, PATIENCE_MS] = [15_000, 3000]
 
-/** How many may wait: strangers ask for them. */
+/** Maximum number of waiting drawings. Anyone can request one, so the queue is bounded. */
 const MOST_WAITING = 20
-/** Of the operating system: whoever uses the site goes first. */
+/** The nice value of drawing, so that requests of users come first. */
 const LOW = 10
 
-/** Each has about 20 kB. */
+/** Recently drawn images, about 20 kB each. */
 const drawn = new LRUCache<string, Promise<Buffer>>({ max: 500 })
 
 const turns = new Turns(
@@ -34,7 +34,7 @@ const turns = new Turns(
 
 let covered: Set<number> | undefined
 
-/** The code points that the fonts of the program have. */
+/** The code points that the bundled fonts cover. */
 function coverage(): Set<number> {
   if (!covered) {
     covered = new Set()
@@ -44,7 +44,7 @@ function coverage(): Set<number> {
   return covered
 }
 
-/** A text as it can be drawn: without emoji and the like. Undefined where a letter would be missing, or none is left. */
+/** Removes what the fonts lack, such as emoji. Undefined if they lack a letter or digit, or if none is left. */
 function drawable(text: string, most: number): string | undefined {
   const has = (character: string) => coverage().has(character.codePointAt(0) ?? 0)
   const points = Array.from(text.normalize('NFC').replaceAll(/\s+/gu, ' '))
@@ -67,8 +67,8 @@ interface Shown {
 }
 
 /**
- * What a card shows: the name of the site in place of a title whose letters the fonts do not have. Undefined where this
- * server can draw none: without `sharp`, or without the letters of both.
+ * Returns the content of a card. If the fonts lack letters of the title, the name of the site takes its place. Returns
+ * undefined if the fonts lack letters of both, or if `sharp` is not installed.
  */
 export function cardOf({ title, site, place, accent }: Shown): Card | undefined {
   if (!hasSharp) return undefined
@@ -83,7 +83,7 @@ export function cardOf({ title, site, place, accent }: Shown): Card | undefined 
   }
 }
 
-/** The image of a card, as PNG. Throws SERVER_BUSY where too many others wait. */
+/** Draws a card as PNG. Throws SERVER_BUSY if too many drawings wait. */
 export function draw(card: Card): Promise<Buffer> {
   const text = JSON.stringify(card)
   const key = createHash('sha256').update(text).digest('base64')
@@ -91,14 +91,14 @@ export function draw(card: Card): Promise<Buffer> {
   if (!image) {
     image = turns.run(() => paint(text))
     drawn.set(key, image)
-    image.catch(() => drawn.delete(key)) // the next one tries again
+    image.catch(() => drawn.delete(key)) // the next request tries again
   }
   return image
 }
 
 async function paint(text: string): Promise<Buffer> {
   const fonts = builtPath('fonts/fonts.conf')
-  // An upgrade may have taken the fonts away
+  // An upgrade may have removed the fonts
   const options = { env: { FONTCONFIG_FILE: fonts ?? '' }, maxMs: MAX_MS, priority: LOW }
   const image = fonts === undefined ? undefined : await inProcess('threads/cards.js', text, options)
   if (image === undefined || image.length === 0)

@@ -1,5 +1,5 @@
-// What a process of its own runs: it reads a card as JSON on stdin, and writes a PNG on stdout. Without a browser: Pango
-// shapes and breaks the lines, with the fonts of the program alone.
+// Runs in a process of its own: reads a card as JSON on stdin and writes a PNG to stdout. Pango lays out the text, and only
+// with the bundled fonts.
 import type SharpModule from 'sharp'
 import type { Card } from './card.js'
 import { begin, load } from './child.js'
@@ -7,7 +7,7 @@ import { CARD_HEIGHT, CARD_WIDTH } from './types.js'
 
 const [MARGIN, BAND] = [80, 16]
 const WIDTH = CARD_WIDTH - 2 * MARGIN
-/** Pixels of the title, as large as fits, and of what stands above and below it. */
+/** Font sizes in pixels: of the title, largest first, and of the lines above and below it. */
 const [LARGE, SMALL] = [[84, 64], 34] as const
 const [TITLE_TOP, TITLE_HEIGHT] = [170, 300]
 const [INK, SOFT] = ['#16181d', '#5b6270']
@@ -17,7 +17,7 @@ const RTL = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}]/u
 const escaped = (text: string): string => text.replaceAll(/[&<>]/g, (each) => `&#${each.charCodeAt(0)};`)
 
 async function paint(sharp: typeof SharpModule, { title, site, place, accent }: Card): Promise<Buffer> {
-  /** Text in the first of these sizes that fits, or in one that fills the height. */
+  /** Draws text in the first size that fits the height. If none fits, chooses a smaller one. */
   async function block(text: string, sizes: readonly number[], color: string, top: number, height: number) {
     const of = (size: number, more: object) =>
       sharp({
@@ -54,7 +54,7 @@ async function paint(sharp: typeof SharpModule, { title, site, place, accent }: 
 
 async function main(): Promise<void> {
   const card = JSON.parse((await begin()).toString()) as Card
-  const sharp = load(['PngBuffer']) // of its own parts
+  const sharp = load(['PngBuffer']) // for the parts that it composes
   if (sharp) process.stdout.write(await paint(sharp, card))
 }
 

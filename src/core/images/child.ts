@@ -1,12 +1,12 @@
-// What the programs of src/core/images that run in processes of their own have in common.
+// Shared by the programs of src/core/images that run in their own processes.
 import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type SharpModule from 'sharp'
 
-/** Milliseconds after which it ends though the server is gone. */
+/** Milliseconds after which the process ends itself, in case its server is gone. */
 const MAX_MS = 20_000
 
-/** Reads its whole input. */
+/** Prepares the process, and reads all of stdin. */
 export async function begin(): Promise<Buffer> {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), MAX_MS).unref()
   yieldMemory()
@@ -15,7 +15,7 @@ export async function begin(): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Where memory runs out, Linux ends this process and not the server. */
+/** If memory runs out, Linux kills this process and not the server. */
 function yieldMemory(): void {
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000')
@@ -24,7 +24,7 @@ function yieldMemory(): void {
   }
 }
 
-/** The library with these decoders alone, of all that it has; undefined where it is not installed. */
+/** Loads sharp with only these decoders enabled. Returns undefined if sharp is not installed. */
 export function load(decoders: readonly string[]): typeof SharpModule | undefined {
   try {
     const sharp = createRequire(process.argv[1] ?? '')('sharp') as typeof SharpModule

@@ -4,7 +4,7 @@ import { setPriority } from 'node:os'
 import { builtText, type BuiltFile } from '../built.js'
 import type { AppError } from '../errors.js'
 
-/** Whether the package that decodes and draws was there when this process began. */
+/** Whether sharp was installed when this process started. */
 export const hasSharp = isInstalled()
 
 function isInstalled(): boolean {
@@ -17,9 +17,9 @@ function isInstalled(): boolean {
 }
 
 /**
- * Runs a program of ours in a process of its own: a fault of the library ends that process, not the server. Resolves with
- * its output: nothing where it fails, undefined where it takes longer than `maxMs` milliseconds. It gets no variable of
- * ours, which may be a secret.
+ * Runs a built program in a process of its own, so that a crash of the library does not end the server. Resolves with its
+ * output: empty if it fails, undefined if it takes longer than `maxMs` milliseconds. It does not inherit environment
+ * variables, which may hold secrets.
  */
 export function inProcess(
   program: BuiltFile,
@@ -40,7 +40,7 @@ export function inProcess(
     if (child.pid !== undefined && priority !== 0) lower(child.pid, priority)
     const chunks: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-    child.stdin.on('error', () => {}) // it may end before it has read all
+    child.stdin.on('error', () => {}) // the process may end before it has read everything
     child.once('error', () => resolve(Buffer.alloc(0)))
     child.once('close', (code, signal) =>
       resolve(code === 0 ? Buffer.concat(chunks) : signal === 'SIGKILL' ? undefined : Buffer.alloc(0)),
@@ -57,13 +57,14 @@ function lower(pid: number, priority: number): void {
   }
 }
 
-/** Runs one job at a time: one may need hundreds of megabytes. */
+/** Runs one job at a time, because a job may need hundreds of megabytes. */
 export class Turns {
   #isTaken = false
   readonly #waiting = new Set<() => void>()
 
   /**
-   * A job waits for `patienceMs` milliseconds at most, and only where fewer than `most` wait. `busy` is the error of others.
+   * A job waits at most `patienceMs` milliseconds. `busy` makes the error for a job that waits longer, or that finds `most`
+   * jobs waiting.
    */
   constructor(
     private readonly bounds: { patienceMs: number; most?: number },
@@ -99,7 +100,7 @@ export class Turns {
     })
   }
 
-  /** Hands the turn to the job that waits longest, so a new one cannot overtake it. */
+  /** Starts the job that has waited longest. */
   #next(): void {
     const [begin] = this.#waiting
     if (begin) begin()

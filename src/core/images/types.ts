@@ -29,5 +29,5 @@ export function imageTypeOf(bytes: Buffer): ImageType | undefined {
 /** The most pixels of this image. */
 export const pixelsFor = (bytes: Buffer): number => (imageTypeOf(bytes) === 'image/avif' ? MAX_AVIF_PIXELS : MAX_PIXELS)
 
-/** Pixels of the image of a post that chats show with a link: what https://ogp.me suggests most often. */
+/** Size of the preview image of a post in pixels, the usual one for Open Graph (https://ogp.me). */
 export const [CARD_WIDTH, CARD_HEIGHT] = [1200, 630]

@@ -139,7 +139,7 @@ interface ImportFile {
   /** Of a table: what its columns were taken for, and its first rows. */
   preview: ImportPreview | undefined
   bytes(this: void): Body['bytes']
-  /** Lines of `POST /import/records`. `note` takes sentences about what is left out; `signal` ends the reading. */
+  /** Yields lines for `POST /import/records`. `note` receives sentences about what is left out; `signal` ends the reading. */
   records(this: void, note: (sentence: string) => void, signal?: AbortSignal): AsyncIterable<object>
 }
 

@@ -35,7 +35,7 @@ export class Known {
     return new Map([...found].filter(([, id]) => there.has(id) || id.startsWith(PRETENDED)))
   }
 
-  /** Makes room for rows that come again. */
+  /** Forgets deleted rows before they are imported again. */
   async forget(ctx: Context, kind: ImportedKind, made: readonly (readonly [string, string])[]): Promise<void> {
     if (!ctx.dryRun) await forgetImported(ctx.db, this.source, kind, made.map(([sourceId]) => sourceId)) // prettier-ignore
   }

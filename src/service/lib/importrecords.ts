@@ -11,7 +11,7 @@ import { fields, nullable, oneOf } from './schemas.js'
 const MOST_OF_ID = 255
 /** Texts of other products may be longer than those that are written here. */
 const MOST_OF_TEXT = LENGTHS.text
-/** Characters of an image in base64: one byte more than may be uploaded, so that the cause is told. */
+/** Maximum length of an image in base64. It allows one byte past the limit of uploads, so that the error names that limit. */
 const MOST_OF_DATA = Math.ceil((MAX_IMAGE_BYTES + 1) / 3) * 4
 /** Characters of a line. */
 export const MOST_OF_LINE = MOST_OF_DATA + 10_000

@@ -37,8 +37,8 @@ export const running = (): AppError =>
   new AppError('IMPORT_RUNNING', 'Another import is running at the server. Try again when it is done, or cancel it.')
 
 /**
- * Throws IMPORT_RUNNING while a server imports in the background. A dry run may go on beside it, and so may a command
- * without a server: there is nobody then who ends what a killed server has left.
+ * Throws IMPORT_RUNNING while a server imports in the background. Dry runs are allowed. So are commands without a server,
+ * because only a server ends the run that a killed server left open.
  */
 export async function assertNoneRuns({ db, dryRun, imports }: Context): Promise<void> {
   if (imports && !dryRun && (await openRun(db))) throw running()

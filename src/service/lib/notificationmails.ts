@@ -123,7 +123,7 @@ function mailsOf(rows: readonly PendingMail[]): PendingMail[][] {
 
 interface Written {
   rows: readonly PendingMail[]
-  /** The posts that were merged into others, as far as the receiver may read them, by event. */
+  /** The merged posts that the receiver may read, by event id. */
   merged: ReadonlyMap<number, MergedPost>
   receiver: Receiver
   key: string

@@ -80,7 +80,7 @@ export interface VotesAsked {
   voter?: unknown
 }
 
-/** Refuses those who do not see how many voted for a post: of the number of its followers they could guess it. */
+/** Throws unless the caller sees the vote count of each post. Voters follow a post, so counts of followers reveal votes. */
 export async function assertVotesSeen(
   ctx: CachedContext,
   posts: readonly (Voted & Pick<PostView, 'postId'>)[],
@@ -89,7 +89,7 @@ export async function assertVotesSeen(
   if (posts.some(({ postId }) => !seen.has(postId))) throw notAllowed(['dashboard:read'])
 }
 
-/** Refuses those who do not see who voted for a post: they follow it, and would be found among its followers. */
+/** Throws unless the caller sees who voted for a post. Voters follow it, so a list of followers reveals them. */
 export function assertVotersSeen(actor: Actor, post: Voted): void {
   if (!seesVoters(actor, post)) throw notAllowed(['dashboard:read'])
 }

@@ -70,7 +70,7 @@ export class Archive {
     })
   }
 
-  /** The first bytes of an entry; undefined where there is no such entry, or it cannot be unpacked. */
+  /** The first bytes of an entry. Undefined if it is missing or cannot be unpacked. */
   async firstBytes(name: string, most: number): Promise<Buffer | undefined> {
     if (!this.#entries.has(name)) return undefined
     const chunks: Buffer[] = []

@@ -3,7 +3,7 @@ import type { SourceRecord } from '../source.js'
 import type { Archive } from './archive.js'
 import { given } from './values.js'
 
-/** The images of an archive: each comes once, before the first text that shows it. */
+/** The images in an archive. Each is yielded once, before the first text that shows it. */
 export class ArchivedImages {
   readonly #archive: Archive
   readonly #folder: string
@@ -14,7 +14,7 @@ export class ArchivedImages {
     this.#folder = folder
   }
 
-  /** Yields the records of images that have not come yet. */
+  /** Yields records for the images that were not yielded before. */
   async *records(names: Iterable<string>, author: unknown): AsyncGenerator<SourceRecord> {
     for (const name of names) {
       if (this.#came.has(name)) continue
@@ -22,32 +22,32 @@ export class ArchivedImages {
       const isThere = this.#archive.has(entry) && name !== '' && name.length <= 255
       this.#came.set(name, isThere)
       if (!isThere) continue
-      // One byte more than may be, so that what takes it sees that it is too large
+      // One byte past the limit, so that the import refuses a larger image as too large
       const bytes = await this.#archive.firstBytes(entry, MAX_IMAGE_BYTES + 1)
       const data = (bytes ?? Buffer.alloc(0)).toString('base64')
       yield { type: 'image', sourceId: name, data: data === '' ? UNREADABLE : data, ...given('author', author) }
     }
   }
 
-  /** Markdown of an image in a text; its description alone where the archive does not have it. */
+  /** Markdown of an image, or only its description if the archive does not have it. */
   shown(alt: string, name: string): string {
     const words = alt.replaceAll(/[[\]\s]+/g, ' ').trim()
     return this.#came.get(name) === true ? `![${words}](import-image:${encoded(name)})` : words
   }
 
-  /** How many images texts name that the archive does not have. */
+  /** Number of images in texts that the archive does not have. */
   get missing(): number {
     return [...this.#came.values()].filter((isThere) => !isThere).length
   }
 
-  /** How many files of the folder no text shows. */
+  /** Number of files in the folder that no imported text shows. */
   get unused(): number {
     const there = this.#archive.names.filter((name) => name.startsWith(`${this.#folder}/`) && !name.endsWith('/'))
     return there.filter((name) => this.#came.get(name.slice(this.#folder.length + 1)) !== true).length
   }
 }
 
-/** Of a file that cannot be unpacked: no image. */
+/** Stands for a file that cannot be unpacked. The import refuses it. */
 const UNREADABLE = Buffer.from('-').toString('base64')
 
 const encoded = (name: string): string =>

@@ -10,7 +10,7 @@ export async function markdownOf(text: string): Promise<string> {
     .turndown(text)
 }
 
-/** Markdown of an image of another host. What is no address of one is text. */
+/** Markdown of an image on another host. Returns anything but an http(s) address unchanged. */
 export function linkedImage(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return address
@@ -20,7 +20,7 @@ export function linkedImage(address: string): string {
 const CODE = /(```[\s\S]*?```|`[^`\n]*`)/
 const IMG = /<img\b[^<>]{0,2000}>/gi
 
-/** Markdown that may have images in HTML, as GitHub writes them: these as Markdown too, but not in code. */
+/** Turns `<img>` tags into Markdown images, except in code. GitHub writes both. */
 export const withLinkedImages = (text: string): string =>
   /<img/i.test(text)
     ? text

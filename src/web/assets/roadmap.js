@@ -1,4 +1,4 @@
-// Cards of the roadmap are moved by a drag, by keys, and in a dialog. Without this file a link leads to the form.
+// Moves cards of the roadmap by drag and drop, by keys and in a dialog. Without this file, a link leads to the form.
 
 const CARD = '[data-roadmap] .post'
 
@@ -8,7 +8,7 @@ const cardAt = (target) => (target instanceof Element && target.closest(/** @typ
 /** @param {Element} card */
 const linkOf = (card) => card.querySelector(/** @type {'a'} */ ('a.move'))
 
-/** A card whose link is of another page comes from there, see `more` in site.js. @param {Element} card */
+/** The roadmap page, at this card. The link of a card that `more` loaded names another page. @param {Element} card */
 const wayBack = (card) => `${card.closest('.columns')?.getAttribute('data-to') ?? ''}#${card.id}`
 
 let isLeaving = false
@@ -22,7 +22,7 @@ function move(card, roadmap = '') {
   const form = Object.assign(document.createElement('form'), { method: 'post', action: link.href.split('?', 1)[0] })
   for (const [name, value] of Object.entries(fields))
     form.append(Object.assign(document.createElement('input'), { type: 'hidden', name, value }))
-  isLeaving = true // one at a time: the next one begins on the page that comes
+  isLeaving = true // one move per page load
   card.ariaBusy = 'true'
   document.body.append(form)
   form.submit()
@@ -31,7 +31,7 @@ function move(card, roadmap = '') {
 /** @param {Element | undefined} within */
 const placeOf = (within) => within?.closest('[data-roadmap]')?.getAttribute('data-roadmap') ?? undefined
 
-// By a drag. A card becomes draggable as it is pressed: `more` in site.js adds cards.
+// Drag and drop. A card becomes draggable when it is pressed, because `more` in site.js adds cards later.
 /** @type {HTMLElement | undefined} */
 let moved
 /** @type {Element | undefined} */
@@ -51,7 +51,7 @@ document.addEventListener('pointerdown', ({ target }) => {
 document.addEventListener('dragstart', (event) => {
   moved = cardAt(event.target)
   if (!moved || !event.dataTransfer) return
-  event.dataTransfer.effectAllowed = 'all' // the link of a card can still be dropped elsewhere
+  event.dataTransfer.effectAllowed = 'all' // links can still be dragged to other windows
   event.dataTransfer.setDragImage(moved, 16, 16)
 })
 document.addEventListener('dragover', (event) => {
@@ -72,7 +72,7 @@ document.addEventListener('dragend', () => {
   showOver()
 })
 
-// By keys: to the column beside it.
+// Keys move a card to the next column.
 for (const link of document.querySelectorAll('.columns a.move'))
   link.setAttribute('aria-keyshortcuts', 'Shift+ArrowLeft Shift+ArrowRight')
 document.addEventListener('keydown', (event) => {
@@ -86,7 +86,7 @@ document.addEventListener('keydown', (event) => {
   move(card, placeOf(columns[at + towardsEnd]))
 })
 
-// In a dialog, which has the form of the page that the link leads to.
+// The dialog shows the form of the page that the link leads to.
 document.addEventListener('click', (event) => {
   const link = event.target instanceof Element ? event.target.closest(/** @type {'a'} */ ('.columns a.move')) : null
   if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -102,16 +102,16 @@ async function ask(link) {
   const page = answer?.ok ? new DOMParser().parseFromString(await answer.text(), 'text/html') : undefined
   const part = page?.querySelector('.mover')
   link.ariaBusy = null
-  if (!part) return location.assign(link.href) // signed out, offline, or the post is gone: the page says so
+  if (!part) return location.assign(link.href) // the page explains: signed out, offline, or the post is gone
   const dialog = document.createElement('dialog')
   dialog.setAttribute('aria-labelledby', 'mover')
   dialog.append(document.importNode(part, true))
-  // With neither mouse nor keyboard there is nothing to say of them
+  // A touch screen has neither mouse nor keyboard
   if (matchMedia('(hover: hover)').matches) dialog.querySelector('[hidden]')?.removeAttribute('hidden')
   const [to, card] = [dialog.querySelector('input[name=to]'), cardAt(link)]
   if (to instanceof HTMLInputElement && card) to.value = wayBack(card)
   dialog.addEventListener('click', ({ target }) => {
-    if (target === dialog) dialog.close() // beside it
+    if (target === dialog) dialog.close() // a click on the backdrop
   })
   dialog.querySelector('.mover > p:last-child a')?.addEventListener('click', (event) => {
     event.preventDefault()

@@ -39,7 +39,7 @@ interface Shown {
   form: { values: { redirect?: string } }
 }
 
-/** The page to sign in, or up, which leads back here, and from one of them to where that one leads. A token in the address stays out of links: they are logged and sent on. */
+/** The sign-in or sign-up page, with the way back to this page. Tokens are left out, because addresses are logged. */
 export function signInFrom({ url, path, query, form }: Shown, to: '/login' | '/join' = '/login'): string {
   if (['/login', '/join'].includes(path)) return withQuery(to, { redirect: within(form.values.redirect ?? query.redirect) }) // prettier-ignore
   return path === '/' || query.token !== undefined ? to : withQuery(to, { redirect: url })

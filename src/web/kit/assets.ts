@@ -49,7 +49,7 @@ const COMPRESS: Record<Encoding, (bytes: Buffer) => Promise<Buffer>> = {
 }
 
 export const style = assetOf('site.css')
-/** Of lists of posts, boards and roadmaps, and of a post: the pages that are not of the team load it. */
+/** Loaded by all pages outside the dashboard: lists of posts, boards and roadmaps, and the page of a post. */
 export const publicStyle = assetOf('public.css')
 /** One file to load. The later parts use what the first one declares. */
 export const script = assetOf('site.js', Buffer.concat(['site.js', 'votes.js', 'writing.js'].map(read)))
@@ -61,7 +61,7 @@ export const imagesScript = assetOf('images.js')
 export const editorScript = assetOf('editor.js')
 /** Loaded by the search page only. */
 export const searchScript = assetOf('search.js')
-/** Loaded by the roadmaps where posts can be moved. */
+/** Loaded by the roadmap page for people who may move posts. */
 export const roadmapScript = assetOf('roadmap.js')
 /** Loaded by the dashboard only. */
 export const dashboardStyle = assetOf('dashboard.css')

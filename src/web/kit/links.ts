@@ -26,7 +26,7 @@ export const links = {
   role: (id: string): string => `/dashboard/settings/roles/${encodeURIComponent(id)}`,
   /** All posts of a list as CSV. The query is that of the list. */
   postsFile: '/export/posts',
-  /** The image of a post that chats show with a link. */
+  /** The preview image of a post. */
   card: (slug: string): string => `/posts/${encodeURIComponent(slug)}/card.png`,
   /** The feed of the page at this address. */
   feed: (of: string): string => `${of === '/' ? '' : of}/feed.atom`,

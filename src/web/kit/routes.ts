@@ -67,11 +67,11 @@ export interface ErrorPage {
 /** Something for machines: a feed, the sitemap. */
 export interface Document {
   type: string
-  /** Beside those of every document. */
+  /** Sent in addition to the headers of every document. */
   headers?: Readonly<Record<string, string>>
   /** Machines see what visitors see, until a row changes that it was read from. */
   cache: 'visitor'
-  /** Bytes are sent as they are, a text compressed. */
+  /** A string is compressed; a buffer is sent as it is. */
   make(this: void, view: View): Promise<string | Buffer>
 }
 

@@ -6,7 +6,7 @@ import type { View } from '../kit/page.js'
 interface Named {
   name: string
   url: string
-  /** Of a board, and of a roadmap: an address may have it in place of the url. */
+  /** The ids of a board and of a roadmap. An address may have them in place of the url. */
   boardId?: string
   id?: string
 }

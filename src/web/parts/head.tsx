@@ -13,7 +13,7 @@ interface HeadProps {
   type?: 'website' | 'article'
   /** A feed of the same things. */
   feed?: string
-  /** The path of an image that shows the title, for links in chats. An image of the text goes before it. */
+  /** The path of the preview image. An image in the text takes precedence. */
   card?: string | undefined
 }
 

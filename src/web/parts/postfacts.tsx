@@ -9,11 +9,11 @@ import { Time } from './time.js'
 interface Props {
   view: View
   post: DashboardPost
-  /** What its status can become, for those who may change it. */
+  /** The statuses to choose from; empty for people who may not change it. */
   stages: Parameters<typeof StatusMenu>[0]['stages']
 }
 
-/** What stands at the title of a post. Where there is room, the style sheet shows status and author in `PostPlaces` alone. */
+/** The facts below the title of a post. On wide screens, CSS hides status and author here and shows `PostPlaces`. */
 export const PostFacts = ({ view, post, stages }: Props) => (
   <div class="facts" data-live="facts">
     {post.is_spam ? <span class="mark spam">{view.t('mark.spam')}</span> : null}
@@ -27,7 +27,7 @@ export const PostFacts = ({ view, post, stages }: Props) => (
   </div>
 )
 
-/** The same in rows with labels, in the column beside the post. It shows them where `PostFacts` does not. */
+/** Status, board and author as labelled rows in the side column. CSS shows them on wide screens only. */
 export const PostPlaces = ({ view, post, stages }: Props) => (
   <dl class="about" data-live="about">
     {stages.length > 0 || post.roadmap ? (

@@ -39,7 +39,7 @@ interface ListProps {
   isShort?: boolean
   /** Inside a form. */
   isInForm?: boolean
-  /** Where a link that moves a post to another status leads back to. Absent: there is none. */
+  /** The page that a move returns to. Absent: posts have no link "Move". */
   movedFrom?: string | undefined
 }
 
@@ -158,7 +158,7 @@ function PostRow({
   )
 }
 
-/** Leads to the form that moves a card, see movePost. */
+/** Links to the form that moves a card, see movePost. */
 const MoveLink = ({ view, post: { slug, title, number }, from }: { view: View; post: Post; from: string }) => (
   <a
     class="move"

@@ -11,9 +11,9 @@ interface FormProps {
   to: string
   stages: readonly Stage[]
   chosen: (Stage & { id: string }) | null
-  /** Whether the focus is on its first button from the start. */
+  /** Whether its first button gets the focus when the page loads. */
   hasFocus?: boolean
-  /** What a new status does, above the buttons. */
+  /** Shown above the buttons, such as who will be told. */
   children?: ComponentChildren
 }
 
@@ -54,7 +54,7 @@ export function StatusMenu({
   )
 }
 
-/** A button for each status: the one that is pressed sends the form. */
+/** A form with a submit button for each status. */
 export const StatusForm = ({ view, to, stages, chosen, hasFocus = false, children }: FormProps) => (
   <Form view={view} to={to}>
     <Hidden name="ifRoadmapId" value={chosen?.id ?? NOWHERE} />

@@ -10,13 +10,13 @@ interface Shown {
   board?: { name: string } | null | undefined
 }
 
-/** What the image of a post shows; undefined where there is none. */
+/** The content of the preview image; undefined if this server cannot draw it. */
 export function cardOfPost({ settings }: View, { title, board }: Shown): Card | undefined {
   const accent = isColor(settings.accentColor) ? settings.accentColor : DEFAULT_ACCENT
   return cardOf({ title, site: settings.title, place: board?.name, accent: `#${accent.toLowerCase()}` })
 }
 
-/** The image of a post that a chat shows with its link. What may go stale there, such as the status, is not in it. */
+/** The preview image of a post. Chats cache it, so it leaves out what changes, such as the status. */
 export const postCard: Document = {
   type: 'image/png',
   cache: 'visitor',

@@ -8,7 +8,7 @@ import { roadmapsWith } from '../parts/lists.js'
 import { StatusForm } from '../parts/statusmenu.js'
 import { post, postAt } from './posts.js'
 
-/** The form that moves a card of the roadmap. With a script the roadmap shows it in a dialog. */
+/** The form that moves a card of the roadmap. With JavaScript, the roadmap shows it in a dialog. */
 export const movePost = page({
   cache: 'actor',
   signedIn: true,

@@ -25,7 +25,7 @@ export const postUpdate = page({
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
     const chosen = view.form.values.roadmapId ?? post.roadmap?.url
     const stages = await roadmapsWith(view, chosen).catch(() => roadmapsWith(view))
-    // Where the votes are hidden, a number of followers is too
+    // A number of followers would reveal hidden votes
     const told = post.voters.votes_hidden ? undefined : await view.call(audience, { post_id: post.postId })
     return { post, stages, audience: told?.audience }
   },
