@@ -1,14 +1,19 @@
 import { localCall } from '../app/call.js'
 import type { App } from '../app/open.js'
+import { AppError } from '../core/errors.js'
 import { seededRandom } from '../core/random.js'
 import * as boards from '../service/boards.js'
 import * as comments from '../service/comments.js'
+import * as images from '../service/images.js'
 import { PALETTE } from '../service/lib/named.js'
+import type { Call } from '../service/lib/operation.js'
 import * as posts from '../service/posts.js'
 import * as roadmaps from '../service/roadmaps.js'
+import * as settings from '../service/settings.js'
 import * as site from '../service/site.js'
 import * as users from '../service/users.js'
 import * as votes from '../service/votes.js'
+import { LOGO } from './demologo.js'
 import { POSTS } from './demoposts.js'
 
 export const OWNER = {
@@ -49,6 +54,9 @@ const ROADMAPS = ['Under review', 'Planned', 'In progress', 'Shipped']
 
 const PEOPLE = ['Grace', 'Linus', 'Zoë', '李娜', 'Радмила', 'Mateo', 'Amina', 'Søren', 'Priya', 'Kofi', 'Yuki']
 
+/** People whose address is not confirmed. */
+const UNCONFIRMED = 2
+
 /** Creates an owner, users, boards, roadmaps, posts, votes and comments of the last month. */
 export async function fillDemo(app: App): Promise<void> {
   const random = seededRandom(1969)
@@ -63,6 +71,9 @@ export async function fillDemo(app: App): Promise<void> {
       at(39 - index)(users.create, { email: addresses[index], name, password: OWNER.password }),
     ),
   )
+  for (const address of addresses.slice(0, -UNCONFIRMED))
+    await at(20)(users.update, { user: address, isVerified: true })
+  await addLogo(at(30), at(30, OWNER.email))
   for (const [index, [name, description]] of BOARDS.entries())
     await at(BOARDS.length + 10 - index)(boards.create, {
       name,
@@ -89,5 +100,18 @@ export async function fillDemo(app: App): Promise<void> {
       const commented = (age * 0.9 * (replies.length - place)) / (replies.length + 1)
       await at(commented, pick(addresses.filter((each) => each !== author)))(comments.create, { post_id: post.postId, body }) // prettier-ignore
     }
+  }
+}
+
+async function addLogo(asOperator: Call, asOwner: Call): Promise<void> {
+  async function* bytes() {
+    yield Buffer.from(LOGO, 'base64')
+  }
+  try {
+    const { image } = await asOwner(images.create, {}, { type: 'image/png', bytes: bytes() })
+    await asOperator(settings.update, { logo: image.url })
+  } catch (error) {
+    // A demo without sharp has no logo
+    if (!(error instanceof AppError) || error.code !== 'IMAGES_UNAVAILABLE') throw error
   }
 }
