@@ -94,7 +94,7 @@ it('results appear while somebody types, and the address names them', async () =
   await page.goto(`${site.url}/search?q=dark`)
   await page.fill('.search-page input', 'icon')
   await expect.poll(() => page.locator('.post h2').allInnerTexts()).toEqual(['Dark icons'])
-  expect(await page.locator('.search-status').innerText()).toBe('Search results for “icon”')
+  expect(await page.locator('.search-status').innerText()).toBe('1 post')
   expect(page.url()).toBe(`${site.url}/search?q=icon`)
   await page.fill('.search-page input', 'nothing')
   await expect.poll(() => page.locator('.search-status').innerText()).toBe('No posts found')

@@ -29,7 +29,7 @@ async function look(of) {
     }
     document.title = page.title
     history.replaceState(history.state, '', address)
-    const said = page.querySelector('.search-results .empty h2') ?? page.querySelector('main h1')
+    const said = page.querySelector('.search-results :is(.empty h2, .count)') ?? page.querySelector('main h1')
     if (announced) announced.textContent = said?.textContent ?? ''
   } catch {
     // Cancelled by what was typed since, or offline: the form still works

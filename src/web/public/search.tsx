@@ -64,6 +64,7 @@ export const search = page({
   show(view, { text, stages, numbered, found, unknown, hasNext, isCapped }) {
     const { t, href, query } = view
     const isCopy = view.copiedAt !== undefined
+    const seen = (pageNumber(view) - 1) * SIZE + found.length + (numbered ? 1 : 0)
     return (
       <>
         <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
@@ -77,7 +78,7 @@ export const search = page({
           />
         </SearchForm>
         {isCopy ? null : (
-          <details class="history">
+          <details class="history tips" open={text === ''}>
             <summary>{t('search.help')}</summary>
             <ul>
               {HELP.map(([typed, key]) => (
@@ -90,6 +91,11 @@ export const search = page({
         )}
         <p class="search-status hidden" role="status" />
         <div class="search-results">
+          {numbered === undefined && found.length === 0 ? null : (
+            <p class="soft count">
+              {hasNext || isCapped ? t('search.more', { count: seen }) : t('board.posts', { count: seen })}
+            </p>
+          )}
           {numbered ? (
             <section class="numbered">
               <h2>{t('search.numbered', { number: String(numbered.number) })}</h2>
