@@ -59,76 +59,83 @@ export function PostFilters({
   const kinds = STATUS_KINDS.map((value): Option => ({ value, name: t(`kind.${value}`), count: '' }))
   const tagOptions = tags.map(({ url, name }): Option => ({ value: url, name, count: '' }))
   return (
-    <details class="fold" open={isUnclear}>
-      <summary class="button plain">{t('filter.title')}</summary>
-      <form class="filter-bar" action={view.href(path)}>
-        {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
-        <input
-          type="search"
-          name="q"
-          value={filter.query}
-          maxLength={200}
-          aria-label={t('filter.words')}
-          placeholder={t('filter.words')}
-        />
-        <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
-        <Picks name="roadmap" label={t('filter.roadmap')} options={options.roadmap} chosen={filter.roadmapIds ?? []} />
-        <Picks name="kind" label={t('filter.kind')} options={kinds} chosen={filter.statusKind ?? []} />
-        {TAG_FILTERS.map(({ name, field, label }) => (
-          <Picks name={name} label={t(label)} options={tagOptions} chosen={filter[field] ?? []} />
-        ))}
-        <label>
-          <span>{t('posts.author')}</span>
-          <input
-            name="author"
-            value={filter.authorId}
-            maxLength={100}
-            autocomplete="off"
-            autocapitalize="none"
-            {...fieldOf('author', isUnclear)}
+    <form class="filter-bar" action={view.href(path)}>
+      {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
+      <input
+        type="search"
+        name="q"
+        value={filter.query}
+        maxLength={200}
+        aria-label={t('filter.words')}
+        placeholder={t('filter.words')}
+      />
+      <details class="fold" open={isUnclear}>
+        <summary class="button plain">{t('filter.title')}</summary>
+        <div class="filter-bar">
+          <Picks name="board" label={t('filter.board')} options={options.board} chosen={filter.boardId ?? []} />
+          <Picks
+            name="roadmap"
+            label={t('filter.roadmap')}
+            options={options.roadmap}
+            chosen={filter.roadmapIds ?? []}
           />
-        </label>
-        <label>
-          <span>{t('posts.since')}</span>
-          <Since since={filter.since} />
-        </label>
-        <label>
-          <span>{t('posts.recent')}</span>
-          <input type="number" name="recent" value={recentDays(filter.since)} min={1} max={99_999} />
-        </label>
-        {view.can('roadmap:read') ? (
+          <Picks name="kind" label={t('filter.kind')} options={kinds} chosen={filter.statusKind ?? []} />
+          {TAG_FILTERS.map(({ name, field, label }) => (
+            <Picks name={name} label={t(label)} options={tagOptions} chosen={filter[field] ?? []} />
+          ))}
           <label>
-            <span>{t('posts.waiting')}</span>
-            <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
+            <span>{t('posts.author')}</span>
+            <input
+              name="author"
+              value={filter.authorId}
+              maxLength={100}
+              autocomplete="off"
+              autocapitalize="none"
+              {...fieldOf('author', isUnclear)}
+            />
           </label>
-        ) : null}
-        <label class="check">
-          <input type="checkbox" name="pinned" value="true" checked={filter.pinned ?? false} />
-          <span>{t('mark.pinned')}</span>
-        </label>
-        {view.can('board:read') ? (
+          <label>
+            <span>{t('posts.since')}</span>
+            <Since since={filter.since} />
+          </label>
+          <label>
+            <span>{t('posts.recent')}</span>
+            <input type="number" name="recent" value={recentDays(filter.since)} min={1} max={99_999} />
+          </label>
+          {view.can('roadmap:read') ? (
+            <label>
+              <span>{t('posts.waiting')}</span>
+              <input type="number" name="waiting" value={filter.waiting} min={1} max={3650} />
+            </label>
+          ) : null}
           <label class="check">
-            <input type="checkbox" name="spam" value="true" checked={filter.spam ?? false} />
-            <span>{t('inbox.mark.spam')}</span>
+            <input type="checkbox" name="pinned" value="true" checked={filter.pinned ?? false} />
+            <span>{t('mark.pinned')}</span>
           </label>
-        ) : null}
-        <label class="check">
-          <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
-          <span>{t('filter.own')}</span>
-        </label>
-        <label class="check">
-          <input type="checkbox" name="voted" value="true" checked={filter.voted ?? false} />
-          <span>{t('posts.voted')}</span>
-        </label>
-        <label class="check">
-          <input type="checkbox" name="following" value="true" checked={filter.following ?? false} />
-          <span>{t('filter.following')}</span>
-        </label>
-        <button type="submit" class="button plain">
-          {t('filter.apply')}
-        </button>
-      </form>
-    </details>
+          {view.can('board:read') ? (
+            <label class="check">
+              <input type="checkbox" name="spam" value="true" checked={filter.spam ?? false} />
+              <span>{t('inbox.mark.spam')}</span>
+            </label>
+          ) : null}
+          <label class="check">
+            <input type="checkbox" name="by" value="me" checked={filter.mine ?? false} />
+            <span>{t('filter.own')}</span>
+          </label>
+          <label class="check">
+            <input type="checkbox" name="voted" value="true" checked={filter.voted ?? false} />
+            <span>{t('posts.voted')}</span>
+          </label>
+          <label class="check">
+            <input type="checkbox" name="following" value="true" checked={filter.following ?? false} />
+            <span>{t('filter.following')}</span>
+          </label>
+          <button type="submit" class="button plain">
+            {t('filter.apply')}
+          </button>
+        </div>
+      </details>
+    </form>
   )
 }
 
