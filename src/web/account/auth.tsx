@@ -33,7 +33,7 @@ export const loginPage = page({
     const token = passwordTokenOf(view)
     if (token !== undefined) return <CodeForm view={view} wish={wish} token={token} />
     return (
-      <div class="narrow">
+      <div class="narrow card">
         <h1>{t('login.title')}</h1>
         <Summary view={view} text={view.form.error?.code === 'INVALID_TOKEN' ? t('login.late') : undefined} />
         <Wanted view={view} wish={wish} on="login" />
@@ -63,7 +63,7 @@ function CodeForm({ view, wish, token }: { view: View; wish: Wish | undefined; t
   const { t, form } = view
   const isAsked = form.error?.code === 'TOTP_REQUIRED' && form.values.code === undefined
   return (
-    <div class="narrow">
+    <div class="narrow card">
       <h1>{t('login.title')}</h1>
       {isAsked ? (
         <p class="note" role="status">
@@ -145,7 +145,7 @@ export const joinPage = page({
         </Empty>
       )
     return (
-      <div class="narrow">
+      <div class="narrow card">
         <h1>{t('join.title')}</h1>
         <Summary view={view} />
         <Wanted view={view} wish={wish} on="join" />

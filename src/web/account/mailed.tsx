@@ -13,7 +13,7 @@ export const resetPage = page({
   load: async () => ({}),
   title: ({ t }) => t('reset.title'),
   show: (view) => (
-    <div class="narrow">
+    <div class="narrow card">
       <h1>{view.t('reset.title')}</h1>
       <Summary view={view} />
       <p>{view.t('reset.explained')}</p>
@@ -58,7 +58,7 @@ export const confirmPage = page({
     isBroken ? (
       <Broken view={view} to="/password-reset" action="reset.again" spent="token.spentNext" />
     ) : (
-      <div class="narrow">
+      <div class="narrow card">
         <h1>{view.t('confirm.title')}</h1>
         <Summary view={view} />
         <Form view={view} to="/password-reset/confirm">
@@ -93,7 +93,7 @@ export const verifyPage = page({
     ) : isBroken ? (
       <Broken view={view} to="/settings" action="settings.sendAgain" spent="verify.spentNext" />
     ) : (
-      <div class="narrow">
+      <div class="narrow card">
         <h1>{view.t('verify.title')}</h1>
         <Summary view={view} />
         <p>{view.t('verify.explained')}</p>

@@ -18,7 +18,7 @@ export const linkPage = page({
         </a>
       </Empty>
     ) : (
-      <div class="narrow">
+      <div class="narrow card">
         <h1>{view.t('login.title')}</h1>
         <Summary view={view} />
         <p>{view.t('link.explained')}</p>

@@ -151,7 +151,10 @@ function LogoFile({ view, name, label }: { view: View; name: 'images' | 'imagesD
   const isRefused = form.values[name] !== undefined && (form.error?.fields.includes(name) ?? false)
   return (
     <div class="field">
-      <label for={`field-${name}`}>{label}</label>
+      <label for={`field-${name}`}>
+        {label}
+        <span class="soft"> {t('form.optional')}</span>
+      </label>
       <p class="hint" id={`field-${name}-hint`}>
         {t('general.logoFileHint', { size: view.words.size(MAX_IMAGE_BYTES) })}
       </p>

@@ -161,7 +161,10 @@ export function Choice({
   const id = `field-${name}`
   return (
     <div class={wrong ? 'field wrong' : 'field'}>
-      <label for={id}>{label}</label>
+      <label for={id}>
+        {label}
+        {options.some((option) => option.value === '') ? <span class="soft"> {view.t('form.optional')}</span> : null}
+      </label>
       {hint ? (
         <p class="hint" id={`${id}-hint`}>
           {hint}
