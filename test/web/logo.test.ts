@@ -45,7 +45,9 @@ describe.each(engines)('a logo that was uploaded, on %s', (engine) => {
     const shown = await site.http(`GET /${path}`)
     expect([shown.status, shown.headers['content-type'], shown.headers['cache-control']]).toEqual([200, 'image/webp', 'public, max-age=3600']) // prettier-ignore
     const { text } = await site.http('GET //')
-    expect(text).toContain(`<img src="${logo}"`)
+    const [, width, height] = /-(\d+)x(\d+)\.webp$/.exec(logo) ?? []
+    const drawn = Math.round((28 * Number(width)) / Number(height))
+    expect(text).toContain(`<img src="${logo}" alt width="${drawn}" height="28"`) // nothing moves once it is loaded
     expect(text).toContain(`<link rel="apple-touch-icon" href="${path}"`)
 
     site.clock.now = new Date(site.clock.now.getTime() + 48 * 3_600_000)
@@ -99,7 +101,7 @@ describe.each(engines)('a logo that was uploaded, on %s', (engine) => {
     expect(light).not.toBe(other)
     const { text } = await site.http('GET //')
     expect(text).toContain(
-      `<picture><source srcset="${other}" media="(prefers-color-scheme: dark)"/><img src="${light}"`,
+      `<picture><source srcset="${other}" media="(prefers-color-scheme: dark)" width="56" height="28"/><img src="${light}"`,
     )
     const path = other.slice(SITE.length)
     expect((await site.http(`GET /${path}`)).status).toBe(200)
