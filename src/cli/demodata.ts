@@ -71,7 +71,7 @@ export async function fillDemo(app: App): Promise<void> {
       at(39 - index)(users.create, { email: addresses[index], name, password: OWNER.password }),
     ),
   )
-  for (const address of addresses.slice(0, -UNCONFIRMED))
+  for (const address of [OWNER.email, ...addresses.slice(0, -UNCONFIRMED)])
     await at(20)(users.update, { user: address, isVerified: true })
   await addLogo(at(30), at(30, OWNER.email))
   for (const [index, [name, description]] of BOARDS.entries())
