@@ -101,7 +101,7 @@ it('results appear while somebody types, and the address names them', async () =
 
   await page.fill('.search-page input', '#1')
   await expect.poll(() => page.locator('.search-results h2').allInnerTexts()).toEqual(['Post #1', 'Dark mode'])
-  expect(await page.locator('.search-status').innerText()).toBe('Search results for “#1”')
+  expect(await page.locator('.search-status').innerText()).toBe('1 post')
   expect(page.url()).toBe(`${site.url}/search?q=%231`)
   await page.keyboard.press('Enter')
   await expect.poll(() => page.innerText('h1')).toBe('Dark mode')

@@ -18,6 +18,9 @@ barStyle.replaceSync(`
     border-radius: 0 0 var(--round) var(--round);
     background: var(--raised);
   }
+  textarea.barred:focus-visible {
+    outline-offset: -2px; /* it would cover the bar */
+  }
   textarea.barred {
     display: block;
     border-radius: var(--round) var(--round) 0 0;

@@ -200,7 +200,7 @@ const People = ({ view, rows, canChoose }: { view: View; rows: readonly Row[]; c
           ),
         },
         { label: t('user.email'), cell: ({ email }) => <Foreign text={email} /> },
-        {
+        rows.some((person) => namesOf(person) !== '') && {
           label: t('user.roles'),
           cell: (person) => (namesOf(person) === '' ? '' : <span class="words">{namesOf(person)}</span>),
         },
