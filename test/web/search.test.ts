@@ -96,6 +96,7 @@ it('results appear while somebody types, and the address names them', async () =
   await expect.poll(() => page.locator('.post h2').allInnerTexts()).toEqual(['Dark icons'])
   expect(await page.locator('.search-status').innerText()).toBe('1 post')
   expect(page.url()).toBe(`${site.url}/search?q=icon`)
+  expect(await page.locator('.search-results > .button').getAttribute('href')).toBe('/posts/new?title=icon')
   await page.fill('.search-page input', 'nothing')
   await expect.poll(() => page.locator('.search-status').innerText()).toBe('No posts found')
 

@@ -103,7 +103,10 @@ export const search = page({
             </section>
           ) : null}
           {found.length > 0 ? (
-            <PostList view={view} posts={found.map(postOf)} found={found.map((hit) => foundOf(hit))} />
+            <>
+              <PostList view={view} posts={found.map(postOf)} found={found.map((hit) => foundOf(hit))} />
+              {hasNext || isCopy ? null : <Write view={view} text={text} />}
+            </>
           ) : text === '' || numbered ? null : (
             <Empty title={t('search.none')}>
               {unknown.length > 0 ? <p>{t('search.unknown', { parts: unknown.join(', ') })}</p> : null}
@@ -113,9 +116,7 @@ export const search = page({
                   {t('search.anyStatus')}
                 </a>
               ) : null}
-              <a class="button primary" href={href(withQuery('/posts/new', { title: text.slice(0, 100) }))}>
-                {t('search.write')}
-              </a>
+              <Write view={view} text={text} isFirst />
             </Empty>
           )}
           <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
@@ -125,6 +126,16 @@ export const search = page({
     )
   },
 })
+
+/** Leads to a new post with what was searched for as its title. */
+const Write = ({ view, text, isFirst = false }: { view: View; text: string; isFirst?: boolean }) => (
+  <a
+    class={isFirst ? 'button primary' : 'button plain'}
+    href={view.href(withQuery('/posts/new', { title: text.slice(0, 100) }))}
+  >
+    {view.t('search.write')}
+  </a>
+)
 
 const postOf = ({ post }: SearchHit): Post => ({ ...post, contentMarkdown: null })
 
