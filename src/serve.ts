@@ -114,7 +114,7 @@ export async function startDaemon(
 ): Promise<Daemon> {
   await assertSecretFits(app.base)
   const limits = new Limits(rates)
-  const site = { ...app.base, backups: backupWork, exports, imports, ping: app.ping, cache: app.cache, limits }
+  const site = { ...app.base, rates, backups: backupWork, exports, imports, ping: app.ping, cache: app.cache, limits }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
   const server = await buildServer(operations, site, log, {

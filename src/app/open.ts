@@ -1,4 +1,4 @@
-import type { Config } from '../config.js'
+import { ratesOf, type Config } from '../config.js'
 import { durationOf, secondsOf } from '../core/durations.js'
 import { isPostgres, openDatabase, type Database } from '../db/connect.js'
 import { readSettings } from '../db/settings.js'
@@ -93,6 +93,7 @@ export async function openApp(
       absolute: secondsOf(config.get('sessions.absolute') ?? '365d'),
     },
     newFor: durationOf(config.get('accounts.new') ?? 'off'),
+    rates: ratesOf(config),
     siteUrl: (config.get('site.url') ?? '').replace(/\/+$/, ''),
     siteLanguage: config.get('site.language'),
     recorded: () => void (hasRecorded = true),

@@ -25,6 +25,11 @@ const columns: Column<settings.Settings>[] = [
   { head: 'HEADER LINKS', text: (site) => site.headerLinks.join(' '), drop: 0 },
   { head: 'FOOTER LINKS', text: (site) => site.footerLinks.join(' '), drop: 0 },
   { head: 'CUSTOM CSS', text: (site) => site.customCss ?? '', shown: ({ customCss: css }) => (css === null ? '' : counted(css.length, 'character')), drop: 0 }, // prettier-ignore
+  { head: 'ACCOUNT IS NEW FOR', text: (site) => site.newFor ?? '', drop: 0 },
+  { head: 'POSTS OF NEW', text: (site) => site.limitPosts ?? '', drop: 0 },
+  { head: 'COMMENTS OF NEW', text: (site) => site.limitComments ?? '', drop: 0 },
+  { head: 'EDITS OF NEW', text: (site) => site.limitEdits ?? '', drop: 0 },
+  { head: 'REPORTS OF NEW', text: (site) => site.limitReports ?? '', drop: 0 },
 ]
 const output = {
   columns,
@@ -36,6 +41,18 @@ const domainList = {
   columns: [{ head: 'DOMAIN', text: (domain: string) => domain, drop: 0 }],
   id: (domain: string) => domain,
   rows: (answer: { domains: string[] }) => answer.domains,
+  list: true,
+} as const
+
+const limitList = {
+  columns: [
+    { head: 'LIMIT', text: ({ name }) => name, drop: 0 },
+    { head: 'APPLIES', text: ({ applies }) => applies, drop: 0 },
+    { head: 'SITE', text: ({ site }) => site ?? '', drop: 0 },
+    { head: 'CONFIGURATION', text: ({ configured }) => configured, drop: 0 },
+  ] satisfies Column<settings.NewAccountLimit>[],
+  id: ({ name }: settings.NewAccountLimit) => name,
+  rows: ({ limits }: { limits: settings.NewAccountLimit[] }) => limits,
   list: true,
 } as const
 
@@ -52,6 +69,7 @@ export function register(group: Command, cli: Cli): void {
       examples: [
         'settings update --title "Moonbase" --no-signup',
         'settings update --hold-first-posts',
+        'settings update --new-for 3d --limit-posts 5/1d',
         'settings update --logo example.org/logo.png --accent-color 2f6fed',
         'settings update --announcement "We move on **Sunday**." --announcement-until 2026-12-01',
         'settings update --footer-links "[Imprint](https://example.org/imprint)"',
@@ -64,6 +82,7 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  command(group, settings.limits, { usage: 'limits', examples: ['settings limits'], output: limitList }, cli)
   command(
     group,
     settings.blockedDomains,

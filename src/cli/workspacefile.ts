@@ -37,6 +37,11 @@ export const SETTINGS: Fields = {
   headerLinks: 'texts',
   footerLinks: 'texts',
   customCss: 'text',
+  newFor: 'text',
+  limitPosts: 'text',
+  limitComments: 'text',
+  limitEdits: 'text',
+  limitReports: 'text',
 }
 
 const byUrl = <F extends { url: 'text' }>({ url, ...rest }: F) => ({ key: 'url' as const, fields: { url, ...rest } })

@@ -18,3 +18,10 @@ export function durationOf(text: string): number | null | undefined {
   const seconds = /^[1-9]\d*[smhdw]$/.test(text) ? wholeOf(text, 's') : undefined
   return seconds !== undefined && seconds <= 366 * SECONDS.d ? seconds : undefined
 }
+
+/** The opposite, in the largest unit that it is whole in: `1d` for 86,400 seconds. */
+export function durationText(seconds: number | null | undefined): string {
+  if (seconds === null || seconds === undefined) return 'off'
+  const [unit, size] = Object.entries(SECONDS).findLast(([, each]) => seconds % each === 0) ?? ['s', 1]
+  return `${seconds / size}${unit}`
+}

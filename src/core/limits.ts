@@ -1,4 +1,4 @@
-import { SECONDS, wholeOf } from './durations.js'
+import { durationText, SECONDS, wholeOf } from './durations.js'
 import { AppError, type ErrorCode } from './errors.js'
 
 /** At most so many in so many seconds. */
@@ -16,6 +16,10 @@ export function rateOf(text: string): Rate | null | undefined {
   const seconds = wholeOf(`${count}${unit}`, 's') ?? LONGEST + 1
   return points !== undefined && seconds <= LONGEST ? { points: Number(points), seconds } : undefined
 }
+
+/** The opposite: `off`, or the largest unit that the seconds are whole in. */
+export const rateText = (rate: Rate | null | undefined): string =>
+  rate ? `${rate.points}/${durationText(rate.seconds)}` : 'off'
 
 /** What an operation may declare as its `limit`, or a page guards its work with. */
 export type LimitName =

@@ -261,6 +261,11 @@ export const NOUNS = {
       footerLinks: 'text',
       logoDark: 'text',
       customCss: 'text',
+      newFor: 'text',
+      limitPosts: 'text',
+      limitComments: 'text',
+      limitEdits: 'text',
+      limitReports: 'text',
     },
   },
 } as const satisfies Record<string, RowNoun | Group | EventNoun>

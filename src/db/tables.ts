@@ -380,6 +380,12 @@ export interface Tables {
     logoDark: string | null
     /** CSS of every page but those of the dashboard. */
     customCss: string | null
+    /** How long an account is new, and what it may write meanwhile, as in the configuration; null: as it says there. */
+    newFor: string | null
+    limitPosts: string | null
+    limitComments: string | null
+    limitEdits: string | null
+    limitReports: string | null
   }
   /** One row for each legal page that the site has. */
   legal_pages: LegalPageRow

@@ -250,6 +250,7 @@ export const operations = [
   legal.list,
   legal.show,
   legal.set,
+  settings.limits,
   settings.blockedDomains,
   settings.setBlockedDomains,
   settings.blockDomains,

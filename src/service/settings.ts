@@ -7,12 +7,21 @@ import { lockSettings, readSettings, updateSettings } from '../db/settings.js'
 import { colorFrom, endOf, holdLogo, linksFrom, logoAddress, logoFrom, styleFrom, withoutImages } from './lib/brand.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
+import {
+  limitFrom,
+  LIMITS_OF_SITE,
+  RATE_RULE,
+  TIME_NEW_RULE,
+  timeNewFrom,
+  type LimitOfSite,
+} from './lib/newaccounts.js'
 import { operation } from './lib/operation.js'
 import { fields, listOf, nullable } from './lib/schemas.js'
 import { TIME_RULE, timeFrom } from './lib/times.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
 
 export { blockDomains, blockedDomains, setBlockedDomains, unblockDomains } from './blockeddomains.js'
+export { limits, type NewAccountLimit } from './newaccounts.js'
 
 export const Labs = Type.Record(Type.String(), Type.Boolean(), { description: 'Experimental features by name' })
 
@@ -35,6 +44,11 @@ const Settings = Type.Object({
   headerLinks: Type.Array(Type.String(), { description: 'Links in Markdown' }),
   footerLinks: Type.Array(Type.String(), { description: 'Links in Markdown' }),
   customCss: nullable('string', { description: 'CSS of every page but those of the dashboard' }),
+  newFor: nullable('string', { description: 'How long an account is new; null: as the server is configured' }),
+  limitPosts: nullable('string', { description: 'How many posts a new account may write; null: as newFor' }),
+  limitComments: nullable('string', { description: 'The same for comments' }),
+  limitEdits: nullable('string', { description: 'The same for edits' }),
+  limitReports: nullable('string', { description: 'The same for reports' }),
 })
 export type Settings = Type.Static<typeof Settings>
 
@@ -58,6 +72,8 @@ const text = (description: string) =>
 // Its length has its own error code
 const uncounted = (description: string) => Type.Optional(nullable('string', { trim: true, description }))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
+const limitField = (name: keyof typeof LIMITS_OF_SITE) =>
+  uncounted(`How many ${name} a new account may write: ${RATE_RULE} (empty: as limits.${name} of the server)`)
 const markdown = (description: string) =>
   Type.Optional(
     nullable('string', { maxLength: 500, trim: true, description: `${description}, in Markdown (empty: none)` }),
@@ -111,6 +127,11 @@ export const update = operation({
           description: 'CSS of every page but those of the dashboard; it may load nothing (empty: none)',
         }),
       ),
+      newFor: uncounted(`How long an account is new: ${TIME_NEW_RULE} (empty: as accounts.new of the server)`),
+      limitPosts: limitField('posts'),
+      limitComments: limitField('comments'),
+      limitEdits: limitField('edits'),
+      limitReports: limitField('reports'),
       ifVersion,
     },
     'all',
@@ -131,6 +152,7 @@ export const update = operation({
       headerLinks,
       footerLinks,
       customCss,
+      newFor,
       ...rest
     } = input
     const light = logo === undefined ? undefined : await logoFrom(ctx, 'logo', logo)
@@ -152,6 +174,8 @@ export const update = operation({
       ...(headerLinks && { headerLinks: linksFrom('headerLinks', headerLinks) }),
       ...(footerLinks && { footerLinks: linksFrom('footerLinks', footerLinks) }),
       ...(customCss !== undefined && { customCss: styleFrom('customCss', customCss) }),
+      ...(newFor !== undefined && { newFor: timeNewFrom(newFor) }),
+      ...limitsFrom(rest),
     }
     if (Object.keys(changes).length === 0) return { settings: toSettings(ctx, await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
@@ -165,6 +189,14 @@ export const update = operation({
     })
   },
 })
+
+const limitsFrom = (input: Partial<Record<LimitOfSite, string | null>>) =>
+  Object.fromEntries(
+    Object.values(LIMITS_OF_SITE).flatMap((field) => {
+      const text = input[field]
+      return text === undefined ? [] : [[field, limitFrom(field, text)]]
+    }),
+  )
 
 /** What `update` sets. */
 const changeable = (row: SettingsRow) => [
@@ -183,6 +215,8 @@ const changeable = (row: SettingsRow) => [
   row.headerLinks,
   row.footerLinks,
   row.customCss,
+  row.newFor,
+  ...Object.values(LIMITS_OF_SITE).map((field) => row[field]),
 ]
 
 const toSettings = (
@@ -207,6 +241,11 @@ const toSettings = (
   headerLinks: JSON.parse(row.headerLinks) as string[],
   footerLinks: JSON.parse(row.footerLinks) as string[],
   customCss: row.customCss,
+  newFor: row.newFor,
+  limitPosts: row.limitPosts,
+  limitComments: row.limitComments,
+  limitEdits: row.limitEdits,
+  limitReports: row.limitReports,
 })
 
 /** The CSS that the owner added. */

@@ -57,6 +57,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0075_hidden_votes': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0076_snoozes': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0077_import_runs': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
+  '0078_new_accounts': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
 }
 
 /** What triggers compute, and nothing recounts. */

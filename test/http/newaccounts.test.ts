@@ -126,6 +126,70 @@ describe.each(engines)('new accounts on %s', (engine) => {
     expect((await there('POST /posts', { token: eve.token, body: { title: 'New' } })).status).toBe(429)
   })
 
+  it('have the limits that the site sets, before those of the server, which an empty text brings back', async () => {
+    const { site, owner, post } = await makeLimited(engine)
+    const token = async () => (await site.member()).token
+    const wrote = async (whose: string) => thrice(site, 'POST /posts', whose, { title: 'New' })
+    const set = (body: object) => site.http('PATCH /settings/site', { token: owner, body })
+    expect((await set({ limitPosts: ' 1 / 1H ', limitComments: 'off' })).body.settings).toMatchObject({ limitPosts: '1/1h', limitComments: 'off', limitEdits: null }) // prettier-ignore
+    const eve = await token()
+    expect(await wrote(eve)).toEqual([201, 'RATE_LIMITED', 'RATE_LIMITED'])
+    expect(await thrice(site, `POST /posts/${post.slug}/comments`, eve, { body: 'Yes' })).toEqual([201, 201, 201])
+    later(site, 0.5)
+    expect(await wrote(eve)).toEqual(['RATE_LIMITED', 'RATE_LIMITED', 'RATE_LIMITED'])
+    later(site, 0.5)
+    expect(await wrote(eve)).toEqual([201, 'RATE_LIMITED', 'RATE_LIMITED'])
+    await set({ newFor: 'off' })
+    expect(await wrote(await token())).toEqual([201, 201, 201])
+    await set({ newFor: '2h' })
+    const bob = await site.member()
+    await site.call(users.update, { user: bob.userId, isVerified: true })
+    expect(await wrote(bob.token)).toEqual([201, 'RATE_LIMITED', 'RATE_LIMITED'])
+    later(site, 2)
+    expect(await wrote(bob.token)).toEqual([201, 201, 201])
+
+    const { body } = await site.http('GET /settings/limits', { token: owner })
+    const limit = (name: string, own: string | null, configured: string) => ({ name, applies: own ?? configured, site: own, configured }) // prettier-ignore
+    expect(body.limits).toEqual([
+      limit('newFor', '2h', '1d'),
+      limit('limitPosts', '1/1h', '2/1h'),
+      limit('limitComments', 'off', '2/1h'),
+      limit('limitEdits', null, '2/1h'),
+      limit('limitReports', null, '2/1h'),
+    ])
+    await set({ newFor: '', limitPosts: '' })
+    expect(await wrote(await token())).toEqual([201, 201, 'RATE_LIMITED'])
+  })
+
+  it('cannot be limited by what is no limit', async () => {
+    const { site, owner } = await makeLimited(engine)
+    for (const [field, code, texts] of [
+      ['newFor', 'DURATION_INVALID', ['0d', '1', '367d', '1/1h', 'never', '-1d', '١d']],
+      ['limitPosts', 'RATE_INVALID', ['20', '0/1h', '1/2d', '1/1w', '1/h1', '-1/1h', '9999999999/1h', 'on', '١/1h']],
+    ] as const)
+      for (const text of texts) {
+        const { status, body } = await site.http('PATCH /settings/site', { token: owner, body: { [field]: text } })
+        expect([text, status, body.errors?.[0]?.field, body.errors?.[0]?.code]).toEqual([text, 400, field, code])
+      }
+  })
+
+  it('are limited by the page of settings, which shows what the server says', async () => {
+    const { site } = await makeLimited(engine)
+    const cookie = await signedInAs(site, 'admin@example.org', ['dashboard:read', 'settings:read', 'settings:update'])
+    const page = async () => (await site.http('GET //dashboard/settings/general', { headers: { accept: 'text/html', cookie } })).text // prettier-ignore
+    expect(await page()).toMatch(/id="field-limitPosts-hint"[^>]*>Empty: 2\/1h, as the server is configured\.</)
+    const form = { title: 'Moonbase', newFor: '3d', limitPosts: '5/1d', limitReports: 'off' }
+    const save = (fields: Record<string, string>) => send(site, '/dashboard/settings/general', fields, cookie)
+    const wrong = await save({ ...form, limitPosts: 'five' })
+    expect([wrong.status, wrong.text.includes('Write a number and a time of at most 24 hours')]).toEqual([422, true])
+    expect(wrong.text).toMatch(/id="field-limitPosts"[^>]*aria-invalid="true"/)
+    expect((await save(form)).status).toBe(303)
+    expect((await site.http('GET /settings/site')).body.settings).toMatchObject({ newFor: '3d', limitPosts: '5/1d', limitComments: null, limitReports: 'off' }) // prettier-ignore
+    expect(await page()).toMatch(/value="5\/1d" id="field-limitPosts"/)
+    expect((await save({ title: 'Moonbase' })).status).toBe(303) // a form that is older than the fields leaves them
+    expect((await site.http('GET /settings/site')).body.settings.limitPosts).toBe('5/1d')
+  })
+
   it('read above the fields of a form that it is refused now, before they write', async () => {
     const { site, post } = await makeLimited(engine)
     const cookie = await signedIn(site, 'eve@example.org')
@@ -176,8 +240,10 @@ const send = (site: TestSite, path: string, fields: Record<string, string>, cook
     },
   })
 
-async function signedIn(site: TestSite, email: string): Promise<string> {
-  await site.member([], { email, password: PASSWORD })
+const signedIn = (site: TestSite, email: string) => signedInAs(site, email, [])
+
+async function signedInAs(site: TestSite, email: string, permissions: Permission[]): Promise<string> {
+  await site.member(permissions, { email, password: PASSWORD })
   const { headers } = await send(site, '/login', { email, password: PASSWORD })
   return String([headers['set-cookie']].flat()[0]).split(';')[0] ?? ''
 }

@@ -361,6 +361,7 @@ export const table: Record<string, Row> = {
   'legal.list': { needs: 'public' },
   'legal.show': { needs: 'public', input: () => ({ name: 'terms' }) },
   'legal.set': { needs: 'settings:update', input: () => ({ name: 'terms', markdown: `Be kind. ${newId()}` }) },
+  'settings.limits': { needs: 'settings:read' },
   'settings.blockedDomains': { needs: 'settings:read' },
   'settings.setBlockedDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },
   'settings.blockDomains': { needs: 'settings:update', input: () => ({ domains: ['spam.example'] }) },

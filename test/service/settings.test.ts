@@ -26,6 +26,11 @@ const FRESH = {
   footerLinks: [],
   logoDark: null,
   customCss: null,
+  newFor: null,
+  limitPosts: null,
+  limitComments: null,
+  limitEdits: null,
+  limitReports: null,
 }
 
 const now = async (site: TestSite) => (await site.http('GET /settings/site')).body.settings

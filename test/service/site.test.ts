@@ -257,6 +257,11 @@ describe.each(engines)('the site settings on %s', (engine) => {
         footerLinks: [],
         logoDark: null,
         customCss: null,
+        newFor: null,
+        limitPosts: null,
+        limitComments: null,
+        limitEdits: null,
+        limitReports: null,
       },
       version: expect.any(String),
     })

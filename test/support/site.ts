@@ -160,6 +160,7 @@ export async function makeSite(
     ...(backups !== undefined && { backups }),
     ...(exports !== undefined && { exports }),
     ...(imports !== undefined && { imports }),
+    rates,
     limits: new Limits(rates),
   }
   const logs: string[] = []

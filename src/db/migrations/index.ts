@@ -70,6 +70,7 @@ import { up as spamIndex } from './0073_spam_index.js'
 import { up as hiddenVotes } from './0075_hidden_votes.js'
 import { up as snoozes } from './0076_snoozes.js'
 import { up as importRuns } from './0077_import_runs.js'
+import { up as newAccounts } from './0078_new_accounts.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -147,4 +148,5 @@ export const migrations: Record<string, Migration> = {
   '0075_hidden_votes': { up: hiddenVotes },
   '0076_snoozes': { up: snoozes },
   '0077_import_runs': { up: importRuns },
+  '0078_new_accounts': { up: newAccounts },
 }

@@ -1,5 +1,5 @@
 import type { AppError } from '../../core/errors.js'
-import type { LimitName } from '../../core/limits.js'
+import type { LimitName, Rates } from '../../core/limits.js'
 import type { FilePiece } from '../../core/zip.js'
 import type { Db, TotpRow } from '../../db/tables.js'
 import type { MailSettings } from '../../mail/transport.js'
@@ -8,7 +8,7 @@ import type { Body, Piece } from './body.js'
 import type { Source } from './clients.js'
 
 /** Who sent a request over HTTP. */
-interface Client extends Source {
+export interface Client extends Source {
   /** The header `User-Agent`, at most 200 characters; empty if it was not sent. */
   userAgent: string
 }
@@ -38,7 +38,7 @@ export interface Limiter {
     weight?: number,
   ): Promise<T>
   /** Whether it counts for this caller. */
-  applies(name: LimitName, ctx: Context, account: string | undefined): boolean
+  applies(name: LimitName, ctx: Context, account: string | undefined): Promise<boolean>
   /** What it would refuse now. */
   refusal(name: LimitName, ctx: Context, account: string | undefined): Promise<AppError | undefined>
   /** Forgets what was counted for an account. */
@@ -170,8 +170,10 @@ export interface Context {
   unverified?: 'allow' | 'read' | undefined
   /** Whether sign-in and reset tell that an address has no account. Absent: they do. */
   unknownAccounts?: 'tell' | 'hide' | undefined
-  /** For how many seconds an account is new. Absent or null: no account is. */
+  /** For how many seconds an account is new, unless the site says it. Absent or null: no account is. */
   newFor?: number | null | undefined
+  /** The limits of the configuration. Absent: none. */
+  rates?: Rates | undefined
   /** Absent: 30 days without a request, a year in all. */
   browserSessions?: BrowserSessions | undefined
   /** What setup needs over HTTP. Absent: nothing. */

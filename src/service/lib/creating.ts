@@ -132,7 +132,8 @@ async function done<In, Out>(
 ): Promise<Done<Out>> {
   const maker = new Maker(creation, ctx, ifNotExists)
   // Whatever the error is, it comes again when the rows are tried alone
-  const whole = rows.length > 1 && maker.canDoSeveral ? await maker.several(rows).catch(() => undefined) : undefined
+  const whole =
+    rows.length > 1 && (await maker.canDoSeveral()) ? await maker.several(rows).catch(() => undefined) : undefined
   if (whole) return { results: whole }
   const results: Result<Out>[] = []
   const clock = new Clock()
@@ -163,10 +164,10 @@ class Maker<In, Out> {
   }
 
   /** A dry run takes each write back. A limit may wait for other requests, and these for the transaction. */
-  get canDoSeveral(): boolean {
+  async canDoSeveral(): Promise<boolean> {
     const { limit } = this.#creation.create
     const { dryRun, limits } = this.#ctx
-    return !dryRun && !(limit && limits?.applies(limit, this.#ctx, this.#account))
+    return !dryRun && !(limit && (await limits?.applies(limit, this.#ctx, this.#account)))
   }
 
   get #account(): string | undefined {

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../core/errors.js'
-import { LIMITS, rateLimited, SHARED, type LimitName, type Rates } from '../../core/limits.js'
+import { LIMITS, rateLimited, SHARED, type LimitName, type Rate, type Rates } from '../../core/limits.js'
 import { count, findCounters, forget, putCounter, type Counter as Stored } from '../../db/limits.js'
 import { clientKey } from './clients.js'
-import type { Context, Limiter } from './context.js'
+import { limitOfNew } from './newaccounts.js'
+import type { Client, Context, Limiter } from './context.js'
 
 interface Counter {
   key: string
-  /** How many are too many. */
+  /** How many are too many, in how many seconds. */
   points: number
+  seconds: number
   of: 'account' | 'account at address' | 'address'
   /** Whether a success sets it back. */
   clears: boolean
@@ -50,7 +52,7 @@ export class Limits implements Limiter {
     work: () => Promise<T>,
     weight = 1,
   ): Promise<T> {
-    const counters = this.#countersOf(name, ctx, account)
+    const counters = await this.#countersOf(name, ctx, account)
     if (counters.length === 0) return this.#noting(name, work)
     const known = knownKey(name, ctx, account)
     const used = await this.#admit(name, ctx, counters, { known, weight })
@@ -58,13 +60,13 @@ export class Limits implements Limiter {
     const counting = successes ? counters.filter(({ dryRuns }) => dryRuns === ctx.dryRun) : counters
     try {
       const result = await this.#noting(name, work)
-      if (successes) await this.#count(name, ctx, counting, weight)
+      if (successes) await this.#count(ctx, counting, weight)
       const cleared = counters.filter(({ key, clears }) => clears && used.has(key)).map(({ key }) => key)
       if (cleared.length > 0) await forget(ctx.db, cleared)
       if (known !== undefined && !ctx.dryRun) await remember(ctx, known, used.get(known))
       return result
     } catch (error) {
-      if (error instanceof AppError && failures.includes(error.code)) await this.#count(name, ctx, counting)
+      if (error instanceof AppError && failures.includes(error.code)) await this.#count(ctx, counting)
       throw error
     } finally {
       for (const { key } of counters) this.#leave(key, weight)
@@ -81,12 +83,12 @@ export class Limits implements Limiter {
     }
   }
 
-  applies(name: LimitName, ctx: Context, account: string | undefined): boolean {
-    return this.#countersOf(name, ctx, account).length > 0
+  async applies(name: LimitName, ctx: Context, account: string | undefined): Promise<boolean> {
+    return (await this.#countersOf(name, ctx, account)).length > 0
   }
 
   async refusal(name: LimitName, ctx: Context, account: string | undefined): Promise<AppError | undefined> {
-    const counters = this.#countersOf(name, ctx, account)
+    const counters = await this.#countersOf(name, ctx, account)
     if (counters.length === 0) return undefined
     const now = ctx.now()
     const found = await findCounters(ctx.db, counters.map(({ key }) => key), now.toISOString()) // prettier-ignore
@@ -94,30 +96,33 @@ export class Limits implements Limiter {
   }
 
   async forgive(name: LimitName, ctx: Context, account: string): Promise<void> {
-    const counters = this.#countersOf(name, ctx, account).filter((counter) => counter.of !== 'address')
+    const counters = (await this.#countersOf(name, ctx, account)).filter((counter) => counter.of !== 'address')
     if (counters.length > 0) await forget(ctx.db, counters.map(({ key }) => key)) // prettier-ignore
   }
 
   /** A limit that counts successes counts dry runs separately. A dry run is refused if either count is full. */
-  #countersOf(name: LimitName, ctx: Context, account: string | undefined): Counter[] {
-    const real = this.#kindOf(name, { ctx, account, dryRuns: false })
+  async #countersOf(name: LimitName, ctx: Context, account: string | undefined): Promise<Counter[]> {
+    const { client, actor } = ctx
+    const { isForNew = false, exceptOwner = false } = LIMITS[name]
+    if (!client || (exceptOwner && actor.isOwner)) return []
+    const rate = isForNew ? await limitOfNew(name, ctx, this.#rates) : this.#rates[name]
+    if (!rate) return []
+    const real = this.#kindOf(name, { client, rate, account, dryRuns: false })
     if (!ctx.dryRun || !LIMITS[name].successes) return real
-    return [...real, ...this.#kindOf(name, { ctx, account, dryRuns: true })]
+    return [...real, ...this.#kindOf(name, { client, rate, account, dryRuns: true })]
   }
 
   #kindOf(
     name: LimitName,
-    { ctx, account, dryRuns }: { ctx: Context; account: string | undefined; dryRuns: boolean },
+    { client, rate, account, dryRuns }: { client: Client; rate: Rate; account: string | undefined; dryRuns: boolean },
   ): Counter[] {
-    const rate = this.#rates[name]
-    const { client } = ctx
-    const { successes = false, accounts, isForNew = false, exceptOwner = false } = LIMITS[name]
-    if (!rate || !client || (isForNew && !isNew(ctx)) || (exceptOwner && ctx.actor.isOwner)) return []
+    const { successes = false, accounts } = LIMITS[name]
     const address = clientKey(client)
     const [few, many] = [rate.points, rate.points * SHARED]
     const counter = (of: Counter['of'], points: number, ...whose: string[]): Counter => ({
       key: keyOf(dryRuns ? `${name} dry run` : name, ...whose),
       points,
+      seconds: rate.seconds,
       of,
       dryRuns,
       clears: !successes && (of === 'account at address' || (of === 'account' && address === undefined)),
@@ -199,32 +204,27 @@ export class Limits implements Limiter {
     const full = counters.find((counter) => pointsOf(counter) + weight > counter.points)
     if (!full) return undefined
     const { until } = used.get(full.key) ?? {}
-    const seconds = until === undefined ? this.#rates[name]?.seconds : (Date.parse(until) - now.getTime()) / 1000
+    const seconds = until === undefined ? full.seconds : (Date.parse(until) - now.getTime()) / 1000
     const left = full.points - pointsOf(full)
-    return rateLimited(message, seconds ?? 0, {
+    return rateLimited(message, seconds, {
       reason: isForNew ? 'new-account' : undefined,
       ...(left > 0 && { otherwise: `give fewer: ${left} are left` }),
     })
   }
 
-  async #count(name: LimitName, { db, now }: Context, counters: readonly Counter[], weight = 1): Promise<void> {
-    const { seconds = 0 } = this.#rates[name] ?? {}
-    const until = new Date(now().getTime() + seconds * 1000).toISOString()
+  async #count({ db, now }: Context, counters: readonly Counter[], weight = 1): Promise<void> {
+    const at = now()
+    const untilOf = ({ seconds }: Counter) => new Date(at.getTime() + seconds * 1000).toISOString()
     await count(
       db,
-      counters.map(({ key }) => ({ key, points: weight, until })),
-      now().toISOString(),
+      counters.map((counter) => ({ key: counter.key, points: weight, until: untilOf(counter) })),
+      at.toISOString(),
     )
   }
 }
 
 const increment = (counts: Map<LimitName, number>, name: LimitName): void =>
   void counts.set(name, (counts.get(name) ?? 0) + 1)
-
-function isNew({ actor, newFor, now }: Context): boolean {
-  if (actor.joinedAt === undefined || newFor === undefined || newFor === null) return false
-  return actor.isUnverified === true || now().getTime() - Date.parse(actor.joinedAt) < newFor * 1000
-}
 
 /** The key says nothing to who reads it. */
 export const keyOf = (...whose: string[]): string => createHash('sha256').update(whose.join('\n')).digest('base64url')

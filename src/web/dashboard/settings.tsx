@@ -42,15 +42,16 @@ const DOMAINS = '/dashboard/settings/domains'
 
 /** What the site is called and looks like, and who may join. */
 export const general = page({
-  cache: 'actor',
+  cache: 'never', // the configuration of the server is no row
   section: 'general',
   load: async (view) => ({
     settings: view.settings,
     version: (await view.call(service.site, {})).version,
     labs: await view.call(labs.show, {}),
+    limits: view.may(service.limits) ? (await view.call(service.limits, {})).limits : [],
   }),
   title: ({ t }) => t('general.title'),
-  show(view, { settings, version, labs: { labs: features, version: labsVersion } }) {
+  show(view, { settings, version, labs: { labs: features, version: labsVersion }, limits }) {
     const { t } = view
     const isSent = view.form.values.title !== undefined
     const unsent = { ...view, form: { values: {}, error: undefined } }
@@ -101,6 +102,7 @@ export const general = page({
               value={settings.accentColor ?? ''}
               data={{ accent: view.href('/assets/accent/') }}
             />
+            <h2>{t('general.newAccounts')}</h2>
             <Check
               view={form}
               name="allowSignup"
@@ -115,6 +117,10 @@ export const general = page({
               checked={settings.holdFirstPosts}
               isSent={isSent}
             />
+            <p>{t('general.limitsExplained')}</p>
+            {LIMITS.map((name) => (
+              <Limit view={form} name={name} configured={limits.find((limit) => limit.name === name)?.configured} />
+            ))}
             <h2>{t('general.pages')}</h2>
             <OwnText view={form} name="announcement" rows={2} value={settings.announcement ?? ''} />
             <OwnText view={form} name="announcementUntil" value={shownTime(settings.announcementUntil)} />
@@ -144,6 +150,31 @@ export const general = page({
     )
   },
 })
+
+const LIMITS = ['newFor', 'limitPosts', 'limitComments', 'limitEdits', 'limitReports'] as const
+
+/** What holds for new accounts. An empty field leaves it to the server. */
+function Limit({
+  view,
+  name,
+  configured,
+}: {
+  view: View
+  name: (typeof LIMITS)[number]
+  configured: string | undefined
+}) {
+  const { t, settings } = view
+  return (
+    <Field
+      view={view}
+      of={service.update}
+      name={name}
+      label={t(`general.${name}`)}
+      hint={configured === undefined ? undefined : t('general.limitHint', { value: configured })}
+      value={settings[name] ?? ''}
+    />
+  )
+}
 
 /** A logo that the site itself serves. */
 function LogoFile({ view, name, label }: { view: View; name: 'images' | 'imagesDark'; label: string }) {
@@ -201,6 +232,7 @@ export const saveGeneral = action({
     ...(form.announcementUntil !== undefined && { announcementUntil: form.announcementUntil }),
     ...(form.signupNote !== undefined && { signupNote: form.signupNote }),
     ...(form.customCss !== undefined && { customCss: form.customCss }),
+    ...Object.fromEntries(LIMITS.flatMap((name) => (form[name] === undefined ? [] : [[name, form[name]]]))),
     ...(form.headerLinks !== undefined && { headerLinks: linesIn(form.headerLinks) }),
     ...(form.footerLinks !== undefined && { footerLinks: linesIn(form.footerLinks) }),
     title,

@@ -485,6 +485,11 @@ const BLANK = {
   headerLinks: [],
   footerLinks: [],
   customCss: null,
+  newFor: null,
+  limitPosts: null,
+  limitComments: null,
+  limitEdits: null,
+  limitReports: null,
 }
 
 /** A page that someone may not see is a page that is not there. */
