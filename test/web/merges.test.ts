@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import * as comments from '../../src/service/comments.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as posts from '../../src/service/posts.js'
-import { makeSite } from '../support/site.js'
+import { serveSite, visit } from '../support/browser.js'
+import { makeSite, OWNER } from '../support/site.js'
 
 const FORM = { origin: 'http://localhost', 'content-type': 'application/x-www-form-urlencoded' }
 
@@ -102,4 +103,57 @@ it('a post is merged from its page for the team, which leads to the one of the p
   )
   const { status, headers } = await site.http(`POST //posts/${other.slug}/merge`, { headers: { ...FORM, cookie }, body: new URLSearchParams({ into: String(stays.number), to: team }).toString() }) // prettier-ignore
   expect([status, headers.location]).toEqual([303, expect.stringMatching(`^/dashboard/posts/${stays.slug}[?]done=merged&undo=`)]) // prettier-ignore
+})
+
+it('the post that stays is looked for while it is typed, by keyboard or pointer, and said to screen readers', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { post: other } = await site.call(posts.create, { title: 'Spreadsheets please' })
+  const { post: csv } = await site.call(posts.create, { title: 'Export <b>as</b> CSV' })
+  const { post: pdf } = await site.call(posts.create, { title: 'Export as PDF' })
+  const { page } = await visit({ viewport: { width: 390, height: 800 } })
+  const at = `/posts/${other.slug}/merge`
+  await page.goto(`${site.url}/login?redirect=${at}`)
+  await page.fill('#field-email', OWNER.email)
+  await page.fill('#field-password', OWNER.password)
+  await page.click('main form button[type=submit]')
+  const field = page.getByRole('combobox', { name: 'The post that stays' })
+  const options = page.locator('[role=listbox] [role=option]')
+  const said = page.locator('[role=status][data-offered]')
+  await field.pressSequentially('export')
+  await expect.poll(() => options.count()).toBe(2)
+  expect(await said.textContent()).toBe('2 posts found. Choose one with the arrow keys and Enter.')
+  expect(await field.getAttribute('aria-expanded')).toBe('true')
+  await field.press('ArrowDown')
+  const active = await field.getAttribute('aria-activedescendant')
+  expect(await page.locator(`#${active}`).getAttribute('aria-selected')).toBe('true')
+  await field.press('Escape')
+  expect([await options.first().isVisible(), await field.inputValue()]).toEqual([false, 'export'])
+  await field.fill('spreadsheets') // the post itself is no choice
+  await expect.poll(() => said.textContent()).toContain('No post has these words.')
+  await field.fill('CSV')
+  await expect.poll(() => options.allInnerTexts()).toEqual([expect.stringContaining('Export <b>as</b> CSV')])
+  await field.press('ArrowDown')
+  await field.press('Enter')
+  expect(await field.inputValue()).toBe(`#${csv.number} Export <b>as</b> CSV`)
+  expect(await options.first().isVisible()).toBe(false)
+  await field.fill('PDF')
+  await options.getByText('Export as PDF').click()
+  expect(await field.inputValue()).toBe(`#${pdf.number} Export as PDF`)
+  await field.press('Enter')
+  await page.waitForURL(`**/posts/${pdf.slug}?*`)
+})
+
+it('without a script, an address offers what its words find', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const token = await site.owner()
+  const { post: other } = await site.call(posts.create, { title: 'Spreadsheets please' })
+  const { post: stays } = await site.call(posts.create, { title: 'Export as CSV' })
+  const get = async (into: string) => (await site.http(`GET //posts/${other.slug}/merge?${new URLSearchParams({ into }).toString()}`, { headers: { cookie: `feedbackctl=${token}` } })).text // prettier-ignore
+  const found = await get('export')
+  expect(found).toContain('Found for “export”')
+  expect(found).toContain(`name="chosen" value="${stays.number}"`)
+  expect(found).toMatch(/value="export"[^>]*id="field-into"/)
+  expect(found).not.toContain('role="alert"')
+  expect(await get(`#${stays.number} Export as CSV`), 'a number is no search').not.toContain('Found for')
 })

@@ -59,6 +59,8 @@ export const mentionsScript = assetOf('mentions.js')
 export const imagesScript = assetOf('images.js')
 /** Loaded where somebody writes Markdown. */
 export const editorScript = assetOf('editor.js')
+/** Loaded by the form that merges a post. */
+export const mergingScript = assetOf('merging.js')
 /** Loaded by the search page only. */
 export const searchScript = assetOf('search.js')
 /** Loaded by the roadmap page for people who may move posts. */
@@ -93,6 +95,7 @@ export const assets = new Map(
     publicStyle,
     script,
     mentionsScript,
+    mergingScript,
     imagesScript,
     editorScript,
     searchScript,

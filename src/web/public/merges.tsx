@@ -5,6 +5,7 @@ import { invalidField } from '../../core/fields.js'
 import { searchWords } from '../../core/words.js'
 import * as lists from '../../service/postlists.js'
 import { cameFrom } from '../kit/addresses.js'
+import { mergingScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
@@ -21,7 +22,7 @@ export const mergePost = page({
   async load(view) {
     const post = await postAt(view)
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
-    const words = view.form.error && wordsIn(view.form.values)
+    const words = wordsIn(view.form.error ? view.form.values : view.query)
     if (words) {
       const found = await foundBy(view, words, post.slug)
       return { post, found, reasons: found.map(() => ({ words: searchWords(words) })), words }
@@ -75,8 +76,12 @@ export const mergePost = page({
             name="into"
             label={t(found.length > 0 ? 'merge.other' : 'merge.into')}
             hint={t('merge.hint')}
+            value={words ?? ''}
             autofocus={!form.error}
           />
+          <p class="hidden" role="status" data-offered="">
+            {words && !form.error ? offered(view, found.length) : ''}
+          </p>
           <div class="buttons">
             <Submit>{t('merge.send')}</Submit>
             <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
@@ -84,10 +89,15 @@ export const mergePost = page({
             </a>
           </div>
         </Form>
+        <script src={view.href(mergingScript.path)} type="module" />
       </div>
     )
   },
 })
+
+/** Said while somebody types: the script takes it from this page. */
+const offered = ({ t }: View, count: number): string =>
+  count === 0 ? t('merge.none') : `${t('merge.count', { count })} ${t('merge.keys')}`
 
 /** Posts that are offered. */
 const MOST = 10
@@ -95,7 +105,7 @@ const MOST = 10
 /** What is no number and no address, but may be a slug. */
 const wordsIn = ({ into = '' }: Fields): string | undefined => {
   const text = into.trim().slice(0, 200)
-  return text === '' || /^#?\d+$|\/posts\//.test(text) ? undefined : text
+  return text === '' || /^#?\d+$|^#\d+\s|\/posts\//.test(text) ? undefined : text
 }
 
 /** Other posts that have the words. */
@@ -104,8 +114,10 @@ async function foundBy(view: LiveView, words: string, except: string) {
   return rows.filter(({ slug }) => slug !== except).slice(0, MOST)
 }
 
-/** The number, slug or address of a post as somebody gives it. */
+/** The number, slug or address of a post as somebody gives it; a number may have the title after it. */
 const postIn = (given: string): string => {
+  const numbered = /^#\d+(?=\s)/.exec(given)?.[0]
+  if (numbered !== undefined) return numbered
   const slug = /\/posts\/([^/?#\s]+)/.exec(given)?.[1]
   return slug === undefined ? given : URI.test(slug) ? decodeURIComponent(slug) : slug
 }
