@@ -5,9 +5,11 @@ import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
+import { tag } from '../../src/service/posttags.js'
 import * as profile from '../../src/service/profile.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as settings from '../../src/service/settings.js'
+import * as tags from '../../src/service/tags.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 import { makeGate } from '../support/gate.js'
 
@@ -200,6 +202,31 @@ it('letters of twice the size fit a phone on pages of the team too, and its chos
     if ((await tab.count()) > 0 && !(await isInside(page))) wider.push([path, await tab.innerText()])
   }
   expect(wider).toEqual([])
+})
+
+it('a phone has two lines for an event of the log, and a title and two lines for a post of the table', async () => {
+  const site = await serveSite('sqlite')
+  const owner = await site.owner()
+  await site.call(boards.create, { name: '💡 Ideas', display: true })
+  await site.call(roadmaps.create, { name: 'In progress', display: true })
+  await site.call(tags.create, { name: 'mobile' })
+  const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas' })
+  await site.call(posts.create, { title: 'Groups of people with boards of their own, and rights for each' })
+  await site.call(posts.update, { id: post.postId, roadmapId: 'in-progress', partial: true })
+  await site.call(tag, { ids: [post.postId], add: ['mobile'] })
+  const { page } = await visit({ viewport: { width: 390, height: 800 }, locale: 'en' })
+  await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
+  const heights = async (path: string) => {
+    await page.goto(site.url + path)
+    return page.locator('.rows tbody tr').evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
+  }
+  const log = await heights('/dashboard/settings/log')
+  expect(log.length).toBeGreaterThan(6)
+  expect(Math.max(...log)).toBeLessThan(64)
+  const links = await page.locator('.log a').evaluateAll((all) => all.map((link) => link.getBoundingClientRect().height)) // prettier-ignore
+  expect(Math.min(...links)).toBeGreaterThanOrEqual(24)
+  const [long = 0, short = 0] = await heights('/dashboard/posts')
+  expect([long < 140, short < 120]).toEqual([true, true])
 })
 
 it('a phone shows the chosen tab, the name of the site, the facts of a post in two lines, and times of its place; ages move nothing', async () => {

@@ -89,6 +89,7 @@ export const log = page({
           <Table
             view={view}
             label={t('log.title')}
+            kind="log"
             rows={events}
             columns={[
               { label: t('log.what'), kind: 'title', cell: (event) => <What view={view} event={event} /> },

@@ -35,16 +35,18 @@ interface TableProps<Row> {
   /** The order where the address names none. */
   sort?: string
   select?: Selection<Row>
+  /** Of its look. */
+  kind?: string
 }
 
 /** A table whose rows are cards on a narrow screen. Rows that a form could not change stay chosen. */
-export function Table<Row>({ view, label, columns, rows, sort, select }: TableProps<Row>) {
+export function Table<Row>({ view, label, columns, rows, sort, select, kind }: TableProps<Row>) {
   const { t, query } = view
   const shown = columns.filter((column) => column !== false)
   const chosen = new Set(select ? listed(view.form.values[select.name]) : [])
   const order = query.sort ?? sort
   return (
-    <table class="rows" aria-label={label}>
+    <table class={kind === undefined ? 'rows' : `rows ${kind}`} aria-label={label}>
       <thead>
         <tr>
           {select ? (
