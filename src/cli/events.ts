@@ -36,7 +36,7 @@ export const columns: Column<Event>[] = [
   { head: 'ADDRESS', field: 'address', text: (event) => event.address ?? '' },
 ]
 
-type Shown = Event & { told: Counts }
+type Shown = Event & { told: Counts | null }
 type Counts = Record<'people' | 'page' | 'mail' | 'digest' | 'mailed' | 'read', number>
 
 /** What commands call the fields whose values have names. */
@@ -63,9 +63,29 @@ const shownColumns: Column<Shown>[] = [
     ifAny: true,
     drop: 1,
   },
-  { head: 'TOLD', field: 'told.people', text: ({ told }) => String(told.people), drop: 0 },
-  { head: 'MAILED', field: 'told.mailed', text: ({ told }) => String(told.mailed), drop: 2 },
-  { head: 'READ', field: 'told.read', text: ({ told }) => String(told.read), drop: 2 },
+  { head: 'TOLD', field: 'told.people', text: ({ told }) => String(told?.people ?? ''), drop: 0 },
+  { head: 'MAILED', field: 'told.mailed', text: ({ told }) => String(told?.mailed ?? ''), drop: 2 },
+  { head: 'READ', field: 'told.read', text: ({ told }) => String(told?.read ?? ''), drop: 2 },
+]
+
+/** Fields that the table of a list names; of more, it says how many. */
+const MOST_FIELDS = 2
+
+const changedFields = ({ details }: Event): string[] => (details ?? []).map(({ field }) => FIELDS[field] ?? field)
+
+const listColumns: Column<Event>[] = [
+  ...columns,
+  {
+    head: 'CHANGED',
+    text: (event) => changedFields(event).join(', '),
+    shown(event) {
+      const names = changedFields(event)
+      const more = names.length - MOST_FIELDS
+      return names.slice(0, MOST_FIELDS).join(', ') + (more > 0 ? ` +${more}` : '')
+    },
+    ifAny: true,
+    drop: 1,
+  },
 ]
 
 export const id = (event: Event) => String(event.id)
@@ -87,7 +107,7 @@ export function register(group: Command, cli: Cli): void {
         'events list --query "dark mode" --all',
         'events list --user eve@example.org',
       ],
-      output: { columns, id, rows: (answer): readonly Event[] => answer.events, list: 'events' },
+      output: { columns: listColumns, id, rows: (answer): readonly Event[] => answer.events, list: 'events' },
       input: { defaults, flags: { person: 'user' }, formerly: { person: 'person' } },
       async follow(call, input, flags) {
         const format = formatOf(cli.terminal, flags)

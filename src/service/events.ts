@@ -15,6 +15,9 @@ import { assertOnePlace, pageFields, uncountedInfo, uncountedKeys, type Listing 
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { DELETED_USER, findPerson, namingPeople } from './lib/people.js'
 import { counts, countsOf } from './lib/toldcounts.js'
+import { votesSeen } from './lib/voters.js'
+import { visiblePost } from './lib/whichpost.js'
+import { mayKnow } from './told.js'
 import { textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
@@ -146,17 +149,31 @@ export const show = operation({
   input: fields({
     id: eventId,
   }),
-  output: Type.Object({ event: Event, told: Type.Object(counts) }),
+  output: Type.Object({
+    event: Event,
+    told: Type.Union([Type.Object(counts), Type.Null()], {
+      description: 'null: the caller does not see the post that it is about, or how many voted for it',
+    }),
+  }),
   async run(ctx, { id }) {
     const { db, actor } = ctx
     const event = await eventOf(db, id)
-    const post = await postOf(db, event)
-    return {
-      event: toEvent(actor, await readableEvent(ctx, event)),
-      told: countsOf(post === undefined ? [] : await toldOfPost(db, post, id)),
-    }
+    return { event: toEvent(actor, await readableEvent(ctx, event)), told: await toldOf(ctx, event) }
   },
 })
+
+/** How many were told of an event. Voters follow a post, so the number reveals votes: null where they are hidden. */
+async function toldOf(ctx: Context, event: NamedEvent) {
+  const postId = await postOf(ctx.db, event)
+  if (postId === undefined) return countsOf([])
+  const post = await visiblePost(ctx, postId).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return undefined
+    throw error
+  })
+  if (post === undefined || !(await votesSeen(ctx, [post])).has(post.postId)) return null
+  const rows = await toldOfPost(ctx.db, postId, event.id)
+  return countsOf(rows.filter((row) => mayKnow(ctx.actor, row)))
+}
 
 /** Throws EVENT_NOT_FOUND. */
 export async function eventOf(db: Context['db'], id: number): Promise<NamedEvent> {

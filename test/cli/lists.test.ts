@@ -319,3 +319,18 @@ it('only an answer with pages can be declared as a list with pages', () => {
   ]
   expect(keys).toHaveLength(4)
 })
+
+it('events say in a word or two what changed, within 80 columns; a pipe gets every field', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run("posts create 'Dark mode'")
+  await machine.run("posts update 1 --title 'Dark theme, and a light one, for everybody who wants to choose'")
+  await machine.run('settings update --title Moonbase --new-for 3d --limit-posts 5/1d --limit-edits off')
+  const { text } = await machine.terminal('events list --no-color', { columns: 80 }).ended
+  const lines = text.replaceAll('\r\n', '\n').split('\n')
+  expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+  expect(lines.find((line) => line.includes('site.updated'))).toMatch(/ title, newFor \+2$/)
+  expect(lines.find((line) => line.includes('post.updated'))).toMatch(/ title$/)
+  const [newest = ''] = (await machine.run('events list')).stdout.split('\n')
+  expect(newest.split('\t').at(-1)).toBe('title, newFor, limitPosts, limitEdits')
+})

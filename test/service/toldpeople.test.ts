@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as events from '../../src/service/events.js'
 import * as follows from '../../src/service/follows.js'
 import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
@@ -163,5 +164,23 @@ describe.each(engines)('who does not see the votes of a post, on %s', (engine) =
     await w.site.call(boards.update, { boardId: w.board.boardId, hides_votes: true, partial: true })
     expect(await answers(editor)).toEqual(none)
     expect(await answers(team)).toEqual(all)
+  })
+
+  it('cannot guess them by the number that an event has told either, with the log alone', async () => {
+    const w = await world(engine)
+    await w.ship()
+    await w.run()
+    const event = await w.site.db.selectFrom('events').select('id').where('action', '=', 'post.updated').executeTakeFirstOrThrow() // prettier-ignore
+    const [auditor, team] = [
+      await w.site.member(['event:read']),
+      await w.site.member(['event:read', 'dashboard:read', 'board:read']),
+    ]
+    const toldTo = async (who: { token: string }) => (await w.as(who)(events.show, { id: event.id })).told
+    const three = { people: 3 }
+    expect([await toldTo(auditor), await toldTo(team)]).toMatchObject([three, three])
+    await w.site.call(boards.update, { boardId: w.board.boardId, hides_votes: true, partial: true })
+    expect([await toldTo(auditor), await toldTo(team)]).toMatchObject([null, three])
+    await w.site.call(boards.update, { boardId: w.board.boardId, hides_votes: false, display: false, partial: true })
+    expect([await toldTo(auditor), await toldTo(team)]).toMatchObject([null, three])
   })
 })
