@@ -2,7 +2,7 @@ import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
 import type { ImportedKind } from '../core/importedkinds.js'
 import { isAmong, isPostgres, rowsGiven } from './dialect.js'
-import { indexPosts } from './search.js'
+import { indexAgain, indexPosts } from './search.js'
 import { indexComments } from './searchindex.js'
 import type { Db, Tables } from './tables.js'
 
@@ -193,6 +193,50 @@ export async function insertImportedComments(
   if (comments.length === 0) return
   await db.insertInto('comments').values(comments).execute()
   await indexComments(db, comments.map(({ id, body }) => ({ id, body }))) // prettier-ignore
+}
+
+/** The text of a post or comment as it is now, and the images that it shows. */
+export async function importedText(
+  db: Db,
+  type: 'post' | 'comment',
+  id: string,
+): Promise<{ text: string | null; imageIds: string[] } | undefined> {
+  const row =
+    type === 'post'
+      ? await db.selectFrom('posts').select('contentMarkdown as text').where('postId', '=', id).executeTakeFirst()
+      : await db.selectFrom('comments').select('body as text').where('id', '=', id).executeTakeFirst()
+  if (!row) return undefined
+  const uses = await db.selectFrom('image_uses').select('imageId').where('textId', '=', id).execute()
+  return { text: row.text, imageIds: uses.map(({ imageId }) => imageId) }
+}
+
+/** Replaces a text, but not its time. Returns false where it is no longer what it was before. */
+export async function replaceImportedText(
+  db: Db,
+  type: 'post' | 'comment',
+  id: string,
+  { before, after }: { before: string | null; after: string | null },
+): Promise<boolean> {
+  const row =
+    type === 'post'
+      ? await db
+          .updateTable('posts')
+          .set({ contentMarkdown: after })
+          .where('postId', '=', id)
+          .where('contentMarkdown', 'is not distinct from', before)
+          .returning('postId')
+          .executeTakeFirst()
+      : await db
+          .updateTable('comments')
+          .set({ body: after ?? '' })
+          .where('id', '=', id)
+          .where('body', '=', before ?? '')
+          .returning('id')
+          .executeTakeFirst()
+  if (row === undefined) return false
+  if (type === 'post') await indexAgain(db, [id])
+  else await indexComments(db, [{ id, body: after ?? '' }])
+  return true
 }
 
 /** Returns the post of each comment, and whether only the team sees it. */

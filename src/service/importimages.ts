@@ -1,7 +1,7 @@
 import { AppError } from '../core/errors.js'
 import { invalidField } from '../core/fields.js'
 import { imageAt } from '../core/images/address.js'
-import { encodeImage, type Encoded } from '../core/images/encoding.js'
+import { encodeImage, isPassing, type Encoded } from '../core/images/encoding.js'
 import { newId, randomWord } from '../core/ids.js'
 import { imagesAmong, insertImage } from '../db/images.js'
 import { toImage } from './images.js'
@@ -25,6 +25,8 @@ export class ImportedImages {
   readonly #known: Known
   readonly #owner = randomWord(20)
   #made = new Map<string, Encoded | AppError>()
+  /** Those that could not be decoded for a passing reason. */
+  readonly #awaited = new Set<string>()
 
   constructor(known: Known) {
     this.#known = known
@@ -37,7 +39,10 @@ export class ImportedImages {
     for (const { sourceId, data } of images) {
       if (before.has(sourceId) || this.#made.has(sourceId)) continue
       await mayGoOn()
-      this.#made.set(sourceId, await this.#encoded(Buffer.from(data, 'base64'), mayGoOn))
+      const made = await this.#encoded(Buffer.from(data, 'base64'), mayGoOn)
+      if (made instanceof AppError && isPassing(made)) this.#awaited.add(sourceId)
+      else this.#awaited.delete(sourceId)
+      this.#made.set(sourceId, made)
     }
   }
 
@@ -59,8 +64,7 @@ export class ImportedImages {
           continue
         }
         if (error.code === 'SERVER_BUSY') throw error
-        // Without sharp too, an image is refused and the import goes on
-        return error.status < 500 ? error : new AppError('IMAGE_REFUSED', error.message)
+        return error // the import goes on, also without sharp
       }
   }
 
@@ -68,7 +72,8 @@ export class ImportedImages {
   async store(ctx: Context, sourceId: string, userId: string | null): Promise<string> {
     const made = this.#made.get(sourceId)
     if (made === undefined) throw new Error('An image of an import was not prepared.')
-    if (made instanceof AppError) throw made
+    if (made instanceof AppError)
+      throw isPassing(made) ? new AppError('IMAGE_REFUSED', `${made.message} Import again: the next import tries it again.`) : made // prettier-ignore
     if (ctx.dryRun) return pretended()
     const imageId = newId()
     // The present time, because an image that no text shows is deleted a day later
@@ -78,8 +83,14 @@ export class ImportedImages {
     return imageId
   }
 
-  /** Replaces references in texts: by the stored image, or by the description if there is none. */
-  async shownIn(ctx: Context, texts: readonly (string | null | undefined)[]): Promise<(text: string) => Shown> {
+  /**
+   * Replaces references in texts: by the stored image, or by the description if there is none. With `only`, other images
+   * count as missing.
+   */
+  async shownIn(
+    ctx: Context,
+    texts: readonly (string | null | undefined)[],
+  ): Promise<(text: string, only?: readonly string[]) => Shown> {
     const named = [...new Set(texts.flatMap((text) => referencesIn(text ?? '')))]
     const urls = new Map<string, { imageId: string; url: string }>()
     for (let at = 0; at < named.length; at += MOST_IDS) {
@@ -90,17 +101,18 @@ export class ImportedImages {
         if (image) urls.set(name, { imageId, url: toImage(ctx, image).url })
       }
     }
-    return (text) => {
+    return (text, only) => {
       const imageIds = new Set<string>()
       const own = new Set(referencesIn(text))
       const written = text.replaceAll(REFERENCE, (_all, alt: string, reference: string) => {
         const name = nameOf(reference)
         const found = own.has(name) ? urls.get(name) : undefined
-        if (!found) return alt
+        if (!found || only?.includes(found.imageId) === false) return alt
         imageIds.add(found.imageId)
         return `![${alt}](${found.url})`
       })
-      return { text: written, imageIds: [...imageIds] }
+      const isAwaited = [...own].some((name) => this.#awaited.has(name) && !urls.has(name))
+      return { text: written, imageIds: [...imageIds], isAwaited }
     }
   }
 }
@@ -109,6 +121,8 @@ interface Shown {
   text: string
   /** The images of this site in it. */
   imageIds: readonly string[]
+  /** Whether it lacks an image for a passing reason. */
+  isAwaited: boolean
 }
 
 function referencesIn(text: string): string[] {

@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.js'
+import { invalidField } from '../core/fields.js'
 import { newId, randomWord } from '../core/ids.js'
 import type { ImportedKind } from '../core/importedkinds.js'
 import { LENGTHS } from '../core/lengths.js'
@@ -19,6 +20,7 @@ import {
   usersByEmail,
 } from '../db/imports.js'
 import { recordUses } from '../db/images.js'
+import { AwaitedImages, writtenPost } from './importawaited.js'
 import { ImportedImages, assertBase64, linkedImagesIn } from './importimages.js'
 import { createPlace } from './importplaces.js'
 import * as merges from './merges.js'
@@ -37,7 +39,7 @@ import {
 } from './lib/importrecords.js'
 import { execute } from './lib/operation.js'
 import { assertEmail, insertPeople, newUser } from './lib/people.js'
-import { titleMissing, withShortTitle } from './lib/posttitles.js'
+import { titleMissing } from './lib/posttitles.js'
 
 export interface Given {
   line: number
@@ -85,6 +87,7 @@ export class Importer {
   readonly #known: Known
   readonly #options: Options
   readonly #images: ImportedImages
+  readonly #awaited: AwaitedImages
   /** What a dry run would create, by type and name. */
   readonly #pretendedPlaces = new Map<string, string>()
   readonly #pretendedVotes = new Set<string>()
@@ -93,6 +96,7 @@ export class Importer {
     this.#options = options
     this.#known = new Known(options.source)
     this.#images = new ImportedImages(this.#known)
+    this.#awaited = new AwaitedImages(this.#known, this.#images)
   }
 
   /** Decodes the images among records, which is slow. Call it before `take`, outside the transaction. */
@@ -118,6 +122,7 @@ export class Importer {
       else wanted.push(each)
       seen.add(id)
     }
+    await this.#awaited.show(ctx, given.flatMap(({ record }) => (before.has(idOf(record)) ? [record] : []))) // prettier-ignore
     if (wanted.length > 0) for (const each of await this.#write(ctx, wanted)) taken.set(each.line, each)
     return given.flatMap(({ line }) => taken.get(line) ?? [])
   }
@@ -247,26 +252,20 @@ export class Importer {
     const taken = await takenSlugIds(ctx.db, some.flatMap(({ slugId }) => slugId ?? [])) // prettier-ignore
     const shownIn = await this.#images.shownIn(ctx, some.map(({ text }) => text)) // prettier-ignore
     const uses: Use[] = []
+    const awaited: Parameters<AwaitedImages['remember']>[1][number][] = []
     const rows: Row<typeof insertImportedPosts>[] = []
     const paths: Parameters<typeof insertImportedPosts>[2][number][] = []
     const postTags: Parameters<typeof insertImportedPosts>[3][number][] = []
     const made: [string, string][] = []
     const done = await each(wanted, async ({ line, fields }) => {
       const withImages = shownIn(fields.text ?? '')
-      const { title, contentMarkdown } = withShortTitle({
-        title: fields.title,
-        contentMarkdown: withImages.text,
-      }) as {
-        title: string
-        contentMarkdown: string
-      }
+      const { title, text } = await writtenPost(fields, withImages.text)
       if (title === '') throw titleMissing('given')
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
       const slugId = fields.slugId !== undefined && !taken.has(fields.slugId) ? fields.slugId : randomWord(SLUG_ID)
       taken.add(slugId)
       const postId = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const tagIds = (fields.tags ?? []).map((tag) => referred('tags', tag, known.tag))
-      const text = (await withoutHtml(contentMarkdown)).trim() || null
       rows.push({
         postId,
         title: oneLine(title),
@@ -281,6 +280,7 @@ export class Importer {
         importedVotes: fields.importedVotes ?? 0,
       })
       made.push([fields.sourceId, postId])
+      if (withImages.isAwaited) awaited.push({ record: { type: 'post', fields }, id: postId })
       paths.push(...(fields.paths ?? []).map((path) => ({ path: pathOf(path), postId })))
       postTags.push(...tagIds.flatMap((tagId) => (tagId === null ? [] : [{ postId, tagId, createdAt }])))
       if (withImages.imageIds.length > 0) uses.push({ text: { postId, markdown: text }, shown: withImages.imageIds })
@@ -292,6 +292,7 @@ export class Importer {
       for (const { text, shown } of uses) await recordUses(ctx.db, text, shown, { isNew: true })
     }
     await this.#known.remember(ctx, 'post', made)
+    await this.#awaited.remember(ctx, awaited)
     return done
   }
 
@@ -342,6 +343,7 @@ export class Importer {
     const idFor = await idsFor(ctx, 'comment', some.map(({ sourceId }) => sourceId)) // prettier-ignore
     const shownIn = await this.#images.shownIn(ctx, some.map(({ text }) => text)) // prettier-ignore
     const uses: Use[] = []
+    const awaited: Parameters<AwaitedImages['remember']>[1][number][] = []
     const rows: Row<typeof insertImportedComments>[] = []
     const made: [string, string][] = []
     const taken = await each(wanted, async ({ line, fields }): Promise<Taken> => {
@@ -354,6 +356,7 @@ export class Importer {
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
       const id = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const withImages = shownIn(fields.text)
+      if (withImages.text.trim() === '') throw onlyMissingImages()
       const body = await withoutHtml(withImages.text)
       const isAnswer = fields.isAnswer === true && !answered.has(postId) // a post has one
       if (isAnswer && !isInternal) answered.add(postId)
@@ -370,6 +373,7 @@ export class Importer {
         updated_at: createdAt,
       })
       made.push([fields.sourceId, id])
+      if (withImages.isAwaited) awaited.push({ record: { type: 'comment', fields }, id })
       known.parent.set(fields.sourceId, id)
       places.set(id, { postId, isInternal })
       if (withImages.imageIds.length > 0)
@@ -381,6 +385,7 @@ export class Importer {
       for (const { text, shown } of uses) await recordUses(ctx.db, text, shown, { isNew: true })
     }
     await this.#known.remember(ctx, 'comment', made)
+    await this.#awaited.remember(ctx, awaited)
     return taken
   }
 
@@ -422,6 +427,14 @@ async function each<Item extends { line: number }>(
     }
   return taken
 }
+
+const onlyMissingImages = () =>
+  invalidField({
+    code: 'INVALID_VALUE',
+    message: 'The comment has nothing but images, and the import does not have them.',
+    field: 'text',
+    rule: 'words, or an image that the import has',
+  })
 
 const unlimited = ({ limits: _limits, ...ctx }: Context): Context => ctx
 

@@ -92,9 +92,10 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
     if (isGone || comment.is_approved === false) hidden += 1
     else if (listed.has(textIn(comment.post_id))) {
       const [content, own] = [textIn(comment.content), attached.get(`comment ${textIn(comment.id)}`)]
-      yield* images.records([...namesIn(content), ...(own ?? [])], comment.user_id)
-      const text = shown(content, own)
-      if (text === '') continue
+      const names = [...namesIn(content), ...(own ?? [])]
+      yield* images.records(names, comment.user_id)
+      // Without words, and without any of its images, it is refused and so counted
+      const text = shown(content, own) || images.lost(names[0] ?? '')
       yield {
         type: 'comment',
         sourceId: textIn(comment.id),

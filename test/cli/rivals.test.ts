@@ -75,7 +75,10 @@ it('Fider: images of attachments, of which none is written to a disk or taken fr
         post(1, 'Two ![one](fider-image:attachments/one.png) ![one](fider-image:attachments/one.png)'),
         post(2, '![up](fider-image:../../etc/passwd) ![](fider-image:)'),
       ]),
-      'comments.json': JSON.stringify([{ id: 5, content: '', post_id: 1, is_approved: true }]),
+      'comments.json': JSON.stringify([
+        { id: 5, content: '', post_id: 1, is_approved: true },
+        { id: 6, content: '![](fider-image:attachments/gone.png)', post_id: 1, is_approved: true },
+      ]),
       'attachments.json': JSON.stringify([
         { post_id: 1, attachment_bkey: 'attachments/one.png' },
         { post_id: 1, attachment_bkey: 'attachments/two (2).png' },
@@ -99,11 +102,12 @@ it('Fider: images of attachments, of which none is written to a disk or taken fr
     [
       { type: 'image', found: 3, created: 2, matched: 0, existing: 0, failed: 1 },
       { type: 'post', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
-      { type: 'comment', found: 1, created: 1, matched: 0, existing: 0, failed: 0 },
+      { type: 'comment', found: 2, created: 1, matched: 0, existing: 0, failed: 1 },
     ],
   ])
+  expect(stderr).toContain('The comment has nothing but images, and the import does not have them.')
   expect(stderr).toContain('image "attachments/vector.svg": This is no image, or it is damaged.')
-  expect(readFileSync(path.join(machine.folder, 'refused.jsonl'), 'utf8')).toBe('')
+  expect(JSON.parse(readFileSync(path.join(machine.folder, 'refused.jsonl'), 'utf8'))).toMatchObject({ type: 'comment', sourceId: '6' }) // prettier-ignore
   const image = String.raw`\(http\S+?-2x1\.webp\)`
   expect(await posts()).toMatchObject([
     {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DRY_RUN_HEADER } from '../../src/core/wire.js'
 import * as posts from '../../src/service/posts.js'
@@ -18,6 +21,20 @@ const send = async (site: TestSite, token: string, records: readonly object[], {
 
 const image = (sourceId: string, data: Buffer, more: object = {}) => ({ type: 'image', sourceId, data: data.toString('base64'), ...more }) // prettier-ignore
 const shown = (name: string, alt = 'a') => `![${alt}](import-image:${encodeURIComponent(name)})`
+
+/** Does work while every process that decodes is killed. */
+async function withKilledDecoder<T>(work: () => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'decoder-'))
+  const before = process.execPath
+  process.execPath = path.join(folder, 'killed')
+  writeFileSync(process.execPath, '#!/bin/sh\nkill -9 $$\n', { mode: 0o755 })
+  try {
+    return await work()
+  } finally {
+    process.execPath = before
+    rmSync(folder, { recursive: true })
+  }
+}
 
 /** The header of a PNG of 50,000 pixels each way. */
 const bomb = () => {
@@ -98,6 +115,47 @@ describe.each(engines)('imported images on %s', (engine) => {
       expect((await site.db.selectFrom('image_uses').select('imageId').execute()).length).toBe(3)
     },
   )
+
+  it('an image that could not be decoded for a passing reason comes with a later import, into texts that nobody has edited', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const records = [
+      image('night', PNG),
+      image('bomb', bomb()),
+      { type: 'post', sourceId: 'p1', title: 'Dark mode', text: `Look: ${shown('night')} ${shown('bomb', 'Boom')}` },
+      { type: 'post', sourceId: 'p2', title: 'Edited', text: `Here ${shown('night')}` },
+      { type: 'post', sourceId: 'p3', title: 'Only an image', text: shown('night', '') },
+      { type: 'comment', sourceId: 'c1', post: 'p1', text: `See ${shown('night')}` },
+      { type: 'comment', sourceId: 'c2', post: 'p1', text: shown('night', '') },
+      { type: 'comment', sourceId: 'c3', post: 'p1', text: shown('bomb', '') },
+    ]
+    const first = await withKilledDecoder(() => send(site, token, records))
+    expect(first.of('image')).toMatchObject({ created: 0, failed: 2 })
+    expect(first.of('comment')).toMatchObject({ found: 3, created: 1, failed: 2 })
+    expect(first.last.isBalanced).toBe(true)
+    const { post: edited } = await site.call(posts.show, { id: '2' })
+    await site.call(posts.update, { postId: edited.postId, partial: true, contentMarkdown: 'Here, in other words' })
+    const { post: before } = await site.call(posts.show, { id: '1' })
+    expect(before.contentMarkdown).toBe('Look: a Boom')
+
+    await withKilledDecoder(() => send(site, token, records, { isDry: true }))
+    await withKilledDecoder(() => send(site, token, records))
+    expect(await site.db.selectFrom('image_uses').selectAll().execute()).toEqual([])
+
+    const again = await send(site, token, records)
+    expect(again.of('image')).toMatchObject({ created: 1, failed: 1 })
+    expect(again.of('post')).toMatchObject({ existing: 3 })
+    expect(again.of('comment')).toMatchObject({ existing: 1, created: 1, failed: 1 })
+    expect(again.last.isBalanced).toBe(true)
+    const { post } = await site.call(posts.show, { id: '1' })
+    expect(post.contentMarkdown).toMatch(/^Look: !\[a\]\(\S+\.webp\) Boom$/)
+    expect(post.updatedAt).toBe(before.updatedAt)
+    expect((await site.call(posts.show, { id: '2' })).post.contentMarkdown).toBe('Here, in other words')
+    expect((await site.call(posts.show, { id: '3' })).post.contentMarkdown).toMatch(/^!\[\]\(\S+\.webp\)$/)
+    const uses = await site.db.selectFrom('image_uses').select(['postId', 'commentId']).execute()
+    expect([uses.length, uses.filter(({ commentId }) => commentId !== null).length]).toEqual([4, 2])
+    expect(await site.db.selectFrom('imported_rows').selectAll().where('kind', '=', 'awaiting').execute()).toEqual([])
+  })
 
   it('neither an address of another image nor more than fifty names show one', async () => {
     const site = await makeSite(engine)

@@ -45,6 +45,11 @@ export async function encodeImage(bytes: Buffer, owner: string): Promise<Encoded
   }
 }
 
+/** Whether the same image may be decoded at another time, or by another process. */
+export const isPassing = ({ status, reason }: AppError): boolean => status >= 500 || reason === TOO_SLOW
+
+const TOO_SLOW = 'image-time' satisfies `image-${Refusal}`
+
 const busy = () =>
   new AppError('SERVER_BUSY', 'Too many images are being uploaded. Try again in a moment.', { retryAfter: 5 })
 

@@ -18,7 +18,7 @@ function isInstalled(): boolean {
 
 /**
  * Runs a built program in a process of its own, so that a crash of the library does not end the server. Resolves with its
- * output: empty if it fails, undefined if it takes longer than `maxMs` milliseconds. It does not inherit environment
+ * output: empty if it fails, undefined if it is killed, as after `maxMs` milliseconds. It does not inherit environment
  * variables, which may hold secrets.
  */
 export function inProcess(
@@ -43,7 +43,9 @@ export function inProcess(
     child.stdin.on('error', () => {}) // the process may end before it has read everything
     child.once('error', () => resolve(Buffer.alloc(0)))
     child.once('close', (code, signal) =>
-      resolve(code === 0 ? Buffer.concat(chunks) : signal === 'SIGKILL' ? undefined : Buffer.alloc(0)),
+      resolve(
+        code === 0 ? Buffer.concat(chunks) : signal === 'SIGKILL' || signal === 'SIGTERM' ? undefined : Buffer.alloc(0),
+      ),
     )
     child.stdin.end(input)
   })

@@ -35,6 +35,11 @@ export class ArchivedImages {
     return this.#came.get(name) === true ? `![${words}](import-image:${encoded(name)})` : words
   }
 
+  /** Markdown of an image that the archive does not have, for a text that consists of nothing else. */
+  lost(name: string): string {
+    return `![](import-image:${encoded(name.slice(0, MOST_OF_LOST))})`
+  }
+
   /** Number of images in texts that the archive does not have. */
   get missing(): number {
     return [...this.#came.values()].filter((isThere) => !isThere).length
@@ -46,6 +51,9 @@ export class ArchivedImages {
     return there.filter((name) => this.#came.get(name.slice(this.#folder.length + 1)) !== true).length
   }
 }
+
+/** Characters of the name of a lost image. */
+const MOST_OF_LOST = 80
 
 /** Stands for a file that cannot be unpacked. The import refuses it. */
 const UNREADABLE = Buffer.from('-').toString('base64')
