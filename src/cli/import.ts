@@ -51,6 +51,8 @@ interface Balance {
   isBalanced: boolean
   /** Images on other hosts: their number, and the first thousand. Absent if there are none. */
   linkedImages?: { count: number; images: { type: string; sourceId: string; url: string }[] }
+  /** The same of images that the file does not have, or that could not be decoded for a passing reason. */
+  missingImages?: { count: number; images: { type: string; sourceId: string; name: string }[] }
   /** The first new posts, as far as they look like posts that were here before. Absent if none does. */
   similar?: { looked: number; count: number; posts: { title: string; number: number; earlier: string }[] }
 }
@@ -288,7 +290,18 @@ function nameIn(row: string): string {
 async function report(
   { terminal }: Cli,
   flags: Flagged,
-  { balance, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar, linkedImages }: Balance,
+  {
+    balance,
+    byBoard,
+    failures,
+    otherFailures,
+    boards,
+    passwords,
+    isBalanced,
+    similar,
+    linkedImages,
+    missingImages,
+  }: Balance,
   { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
 ): Promise<void> {
   const body = {
@@ -300,6 +313,7 @@ async function report(
     passwords,
     ...(similar && { similar }),
     ...(linkedImages && { linkedImages }),
+    ...(missingImages && { missingImages }),
     dry_run: isDry,
   }
   await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })

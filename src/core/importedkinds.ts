@@ -1,6 +1,6 @@
 /**
- * What an import brings that is recognised when it comes again. `awaiting` is a text that lacks an image which could not be
- * decoded for a passing reason: the next import puts it in.
+ * What an import brings that is recognised when it comes again. `awaiting` is a text that lacks an image which a later
+ * import may bring.
  */
 export const IMPORTED_KINDS = ['board', 'status', 'tag', 'person', 'image', 'post', 'vote', 'comment', 'merge', 'awaiting'] as const // prettier-ignore
 export type ImportedKind = (typeof IMPORTED_KINDS)[number]

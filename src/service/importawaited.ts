@@ -11,7 +11,7 @@ type WithText = Extract<ImportRecord, { type: 'post' | 'comment' }>
 
 const keyOf = ({ type, fields }: WithText): string => `${type} ${fields.sourceId}`
 
-/** Texts that were imported without an image, because it could not be decoded for a passing reason. */
+/** Texts that were imported without an image: the file did not have it, or it could not be decoded for a passing reason. */
 export class AwaitedImages {
   readonly #known: Known
   readonly #images: ImportedImages
@@ -38,29 +38,28 @@ export class AwaitedImages {
     const done: [string, string][] = []
     for (const record of some) {
       const id = awaiting.get(keyOf(record)) ?? ''
-      const { isAwaited } = await this.#showIn(ctx, record, id, shownIn)
-      if (!isAwaited) done.push([keyOf(record), id])
+      if (!(await this.#stillLacks(ctx, record, id, shownIn))) done.push([keyOf(record), id])
     }
     await this.#known.forget(ctx, 'awaiting', done)
   }
 
-  /** Returns whether the text still lacks an image. */
-  async #showIn(
+  /** Puts in what is here, and returns whether the text still lacks an image. */
+  async #stillLacks(
     ctx: Context,
     record: WithText,
     id: string,
     shownIn: Awaited<ReturnType<ImportedImages['shownIn']>>,
-  ): Promise<{ isAwaited: boolean }> {
+  ): Promise<boolean> {
     const there = await importedText(ctx.db, record.type, id)
-    if (there === undefined) return { isAwaited: false } // deleted since
+    if (there === undefined) return false // deleted since
     const given = record.fields.text ?? ''
     const now = shownIn(given)
     const before = await writtenText(record, shownIn(given, there.imageIds).text)
     const after = await writtenText(record, now.text)
-    if (there.text !== before) return { isAwaited: false }
+    if (there.text !== before) return false
     if (after !== before && (await replaceImportedText(ctx.db, record.type, id, { before, after })))
       await recordUses(ctx.db, record.type === 'post' ? { postId: id, markdown: after } : { commentId: id, markdown: after }, now.imageIds, { isNew: false }) // prettier-ignore
-    return now
+    return now.missing.length > 0
   }
 }
 
@@ -74,5 +73,6 @@ export async function writtenPost(
   return { title, text: (await withoutHtml(contentMarkdown)).trim() || null }
 }
 
+/** The text of a post or comment as it is stored. */
 const writtenText = async (record: WithText, withImages: string): Promise<string | null> =>
-  record.type === 'post' ? (await writtenPost(record.fields, withImages)).text : withoutHtml(withImages)
+  record.type === 'post' ? (await writtenPost(record.fields, withImages)).text : (await withoutHtml(withImages)).trim()

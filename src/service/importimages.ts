@@ -25,8 +25,8 @@ export class ImportedImages {
   readonly #known: Known
   readonly #owner = randomWord(20)
   #made = new Map<string, Encoded | AppError>()
-  /** Those that could not be decoded for a passing reason. */
-  readonly #awaited = new Set<string>()
+  /** Those that are refused for what they are: no later import brings them. */
+  readonly #refused = new Set<string>()
 
   constructor(known: Known) {
     this.#known = known
@@ -40,8 +40,7 @@ export class ImportedImages {
       if (before.has(sourceId) || this.#made.has(sourceId)) continue
       await mayGoOn()
       const made = await this.#encoded(Buffer.from(data, 'base64'), mayGoOn)
-      if (made instanceof AppError && isPassing(made)) this.#awaited.add(sourceId)
-      else this.#awaited.delete(sourceId)
+      if (made instanceof AppError && !isPassing(made)) this.#refused.add(sourceId)
       this.#made.set(sourceId, made)
     }
   }
@@ -98,6 +97,7 @@ export class ImportedImages {
       const there = new Map((await imagesAmong(ctx.db, [...rows.values()])).map((image) => [image.imageId, image]))
       for (const [name, imageId] of rows) {
         const image = there.get(imageId)
+        if (imageId.startsWith(PRETENDED)) urls.set(name, { imageId, url: 'import-image:new' })
         if (image) urls.set(name, { imageId, url: toImage(ctx, image).url })
       }
     }
@@ -111,8 +111,8 @@ export class ImportedImages {
         imageIds.add(found.imageId)
         return `![${alt}](${found.url})`
       })
-      const isAwaited = [...own].some((name) => this.#awaited.has(name) && !urls.has(name))
-      return { text: written, imageIds: [...imageIds], isAwaited }
+      const missing = [...own].filter((name) => !urls.has(name) && !this.#refused.has(name))
+      return { text: written, imageIds: [...imageIds], missing }
     }
   }
 }
@@ -121,8 +121,8 @@ interface Shown {
   text: string
   /** The images of this site in it. */
   imageIds: readonly string[]
-  /** Whether it lacks an image for a passing reason. */
-  isAwaited: boolean
+  /** The images that it lacks, and that a later import may bring. */
+  missing: readonly string[]
 }
 
 function referencesIn(text: string): string[] {
@@ -152,14 +152,20 @@ export function assertBase64(data: string): void {
     throw invalidField({ code: 'INVALID_VALUE', message: 'data must be base64.', field: 'data', rule: 'base64' })
 }
 
-/** Counts the images on other hosts that imported texts link to, and lists the first of them. */
-export class LinkedImages {
+/** Counts images that imported texts name, by address or by the name of a missing one, and lists the first of them. */
+export class NamedImages {
   #count = 0
-  readonly #images: { type: string; sourceId: string; url: string }[] = []
+  readonly #images: object[] = []
+  readonly #key: 'url' | 'name'
 
-  add(type: string, sourceId: string, urls: readonly string[]): void {
-    this.#count += urls.length
-    for (const url of urls) if (this.#images.length < MOST_LINKS) this.#images.push({ type, sourceId, url })
+  constructor(key: 'url' | 'name') {
+    this.#key = key
+  }
+
+  add(type: string, sourceId: string, named: readonly string[]): void {
+    this.#count += named.length
+    for (const each of named)
+      if (this.#images.length < MOST_LINKS) this.#images.push({ type, sourceId, [this.#key]: each })
   }
 
   /** Undefined if there are none. */
@@ -168,5 +174,5 @@ export class LinkedImages {
   }
 }
 
-/** Maximum number of listed images on other hosts. */
+/** Maximum number of listed images. */
 const MOST_LINKS = 1000

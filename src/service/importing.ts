@@ -54,6 +54,8 @@ export interface Taken {
   password?: 'kept' | 'leftOut'
   /** Addresses of images on other hosts in its text. */
   links?: readonly string[]
+  /** Names of images that its text shows, but that did not come. */
+  missing?: readonly string[]
 }
 
 type Row<Insert extends (db: never, rows: never, ...others: never) => unknown> =
@@ -280,11 +282,11 @@ export class Importer {
         importedVotes: fields.importedVotes ?? 0,
       })
       made.push([fields.sourceId, postId])
-      if (withImages.isAwaited) awaited.push({ record: { type: 'post', fields }, id: postId })
+      if (withImages.missing.length > 0) awaited.push({ record: { type: 'post', fields }, id: postId })
       paths.push(...(fields.paths ?? []).map((path) => ({ path: pathOf(path), postId })))
       postTags.push(...tagIds.flatMap((tagId) => (tagId === null ? [] : [{ postId, tagId, createdAt }])))
       if (withImages.imageIds.length > 0) uses.push({ text: { postId, markdown: text }, shown: withImages.imageIds })
-      return { line, outcome: 'created', links: linkedImagesIn(text ?? '') }
+      return { line, outcome: 'created', links: linkedImagesIn(text ?? ''), missing: withImages.missing }
     })
     if (!ctx.dryRun) {
       await lock(ctx.db, 'post_counts')
@@ -357,7 +359,7 @@ export class Importer {
       const id = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const withImages = shownIn(fields.text)
       if (withImages.text.trim() === '') throw onlyMissingImages()
-      const body = await withoutHtml(withImages.text)
+      const body = (await withoutHtml(withImages.text)).trim()
       const isAnswer = fields.isAnswer === true && !answered.has(postId) // a post has one
       if (isAnswer && !isInternal) answered.add(postId)
       rows.push({
@@ -373,12 +375,12 @@ export class Importer {
         updated_at: createdAt,
       })
       made.push([fields.sourceId, id])
-      if (withImages.isAwaited) awaited.push({ record: { type: 'comment', fields }, id })
+      if (withImages.missing.length > 0) awaited.push({ record: { type: 'comment', fields }, id })
       known.parent.set(fields.sourceId, id)
       places.set(id, { postId, isInternal })
       if (withImages.imageIds.length > 0)
         uses.push({ text: { commentId: id, markdown: body }, shown: withImages.imageIds })
-      return { line, outcome: 'created', links: linkedImagesIn(body) }
+      return { line, outcome: 'created', links: linkedImagesIn(body), missing: withImages.missing }
     })
     if (!ctx.dryRun) {
       await insertImportedComments(ctx.db, rows)

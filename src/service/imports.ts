@@ -11,7 +11,7 @@ import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { Importer, type Given, type Taken } from './importing.js'
 import { Balance } from './lib/importbalance.js'
 import { assertNoneRuns } from './lib/importstates.js'
-import { LinkedImages } from './importimages.js'
+import { NamedImages } from './importimages.js'
 import { MOST_OF_LINE, pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
 import { ImportedRepeats } from './lib/repeats.js'
@@ -108,7 +108,8 @@ export function importing(
 ): Pick<LongBody, 'pieces' | 'end'> {
   const balance = new Balance()
   const passwords = { kept: 0, leftOut: 0 }
-  const linked = new LinkedImages()
+  const linked = new NamedImages('url')
+  const missing = new NamedImages('name')
   const mayGoOn = async () => {
     signal?.throwIfAborted()
     await assertStill({ access: 'owner' }, ctx, 'upload')
@@ -128,11 +129,18 @@ export function importing(
       const created = new Set<number>()
       const records = new Map(group.given.map(({ line, record }) => [line, record]))
       await importer.prepare(ctx, group.given, mayGoOn)
-      for (const { line, outcome, error, password, links = [] } of await takeAll(ctx, importer, group.given, size)) {
+      for (const { line, outcome, error, password, links = [], missing: lacks = [] } of await takeAll(
+        ctx,
+        importer,
+        group.given,
+        size,
+      )) {
         if (outcome === 'created') created.add(line)
         const record = records.get(line)
-        if (record?.type === 'post' || record?.type === 'comment')
+        if (record?.type === 'post' || record?.type === 'comment') {
           linked.add(record.type, record.fields.sourceId, links)
+          missing.add(record.type, record.fields.sourceId, lacks)
+        }
         balance.count(record, outcome, error)
         if (password !== undefined) passwords[password] += 1
         if (outcome === 'failed') failures.push({ result: 'failed', line, type, error: error?.body })
@@ -157,7 +165,7 @@ export function importing(
     const boards = await importedByBoard(ctx.db, from)
     const byBoard = await balance.byBoard(ctx, { boardId, boards: (ids) => importer.boards(ctx, ids) })
     const { failures, otherFailures } = balance
-    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown, linkedImages: linked.told }), rows: 0 } // prettier-ignore
+    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown, linkedImages: linked.told, missingImages: missing.told }), rows: 0 } // prettier-ignore
   }
   async function* withCache(): AsyncGenerator<Piece> {
     try {

@@ -1,6 +1,6 @@
 import { csvPreview, csvRows, recordsOf } from './csv.js'
 import { fiderPages } from './fiderapi.js'
-import { IMAGE, plainText, STATUSES } from './fidertexts.js'
+import { IMAGE, plainText, STATUSES, TextsAlone } from './fidertexts.js'
 import { isJson } from './lib/jsonfiles.js'
 import { fromArchive, type Archive } from './lib/archive.js'
 import { ArchivedImages } from './lib/images.js'
@@ -17,9 +17,13 @@ export const fider: Source = {
   async *read(given) {
     if (!/\.csv$/i.test(given.from)) return yield* isJson(given.from) ? fiderPages(given) : backup(given)
     const places = new Places()
+    const texts = new TextsAlone()
     for await (const { cells } of csvRows(given))
       for await (const record of recordsOf(cells, places))
-        yield record.type === 'post' ? { ...record, paths: [`/posts/${record.sourceId}`] } : record
+        yield record.type === 'post'
+          ? { ...record, text: texts.plain(textIn(record.text)), paths: [`/posts/${record.sourceId}`] }
+          : record
+    texts.tell(given.note)
   },
 }
 

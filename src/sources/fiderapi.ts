@@ -1,4 +1,4 @@
-import { plainText, statusNamed } from './fidertexts.js'
+import { statusNamed, TextsAlone } from './fidertexts.js'
 import { jsonFiles } from './lib/jsonfiles.js'
 import { Places } from './lib/places.js'
 import { countIn, given as field, listIn, objectIn, textIn, type Json } from './lib/values.js'
@@ -21,6 +21,7 @@ export async function* fiderPages({ from, note }: Given): AsyncGenerator<SourceR
   for (const [id, person] of people)
     yield { type: 'person', sourceId: id, ...field('name', person.name), ...field('email', person.email) }
   const places = new Places()
+  const texts = new TextsAlone()
   const ids = new Map(posts.map((post) => [textIn(post.number), textIn(post.id)]))
   const lacking: string[] = []
   for (const post of posts.toSorted((a, b) => Number(a.number) - Number(b.number))) {
@@ -38,7 +39,7 @@ export async function* fiderPages({ from, note }: Given): AsyncGenerator<SourceR
       type: 'post',
       sourceId: textIn(post.id),
       title: textIn(post.title),
-      text: plainText(textIn(post.description)),
+      text: texts.plain(textIn(post.description)),
       ...(status && { status: String(status.number) }),
       ...field('author', objectIn(post.user).id),
       tags: own.map(({ id }) => id).slice(0, 20),
@@ -58,14 +59,15 @@ export async function* fiderPages({ from, note }: Given): AsyncGenerator<SourceR
         sourceId: textIn(row.id),
         post,
         ...field('author', objectIn(row.user).id),
-        text: plainText(textIn(row.content)),
+        text: texts.plain(textIn(row.content)),
         ...field('createdAt', row.createdAt),
       }
-  for (const post of posts) yield* answerTo(post)
+  for (const post of posts) yield* answerTo(post, texts)
   for (const post of posts) {
     const into = ids.get(textIn(objectIn(objectIn(post.response).original).number))
     if (into !== undefined) yield { type: 'merge', post: textIn(post.id), into }
   }
+  texts.tell(note)
   if (lacking.length > 0) note(`The files do not have all comments of ${lacking.slice(0, 20).join(', ')}${lacking.length > 20 ? ` and ${lacking.length - 20} more` : ''}. Save them as comments-NUMBER.json.`) // prettier-ignore
 }
 
@@ -104,7 +106,7 @@ function savedIn(from: string): Saved {
 }
 
 /** What the team said about a post as it set the status. */
-function answerTo({ id, status, response }: Json): SourceRecord[] {
+function answerTo({ id, status, response }: Json, texts: TextsAlone): SourceRecord[] {
   const { text, user, respondedAt } = objectIn(response)
   if (textIn(text).trim() === '') return []
   const known = statusNamed(textIn(status))
@@ -114,7 +116,7 @@ function answerTo({ id, status, response }: Json): SourceRecord[] {
       sourceId: `response ${textIn(id)}`,
       post: textIn(id),
       ...field('author', objectIn(user).id),
-      text: plainText(textIn(text)),
+      text: texts.plain(textIn(text)),
       ...field('createdAt', respondedAt),
       isUpdate: true,
       ...(known && { status: String(known.number) }),

@@ -1,3 +1,6 @@
+import type { Given } from './source.js'
+import { referenceTo } from './lib/images.js'
+
 interface Status {
   name: string
   kind: 'active' | 'done' | 'declined' | 'planned'
@@ -20,8 +23,29 @@ export function statusNamed(word: string): (Status & { number: number }) | undef
 /** Markdown of an image in a Fider text, with the name of its file. */
 export const IMAGE = /!\[([^\][]{0,200})\]\(fider-image:([^)]{0,300})\)/g
 
-/** Turns mentions into text, and images into what `image` returns (default: nothing, because only the server has them). */
-export const plainText = (text: string, image: (alt: string, name: string) => string = () => ''): string =>
+/** Characters of the name of an image. */
+const MOST_OF_NAME = 80
+
+/** Texts of a file without images: what they show stays a reference, which the import lists as missing. */
+export class TextsAlone {
+  readonly #names = new Set<string>()
+
+  plain(text: string): string {
+    return plainText(text, (alt, given) => {
+      const name = given.slice(0, MOST_OF_NAME)
+      if (name !== '') this.#names.add(name)
+      return name === '' ? alt : referenceTo(alt, name)
+    })
+  }
+
+  /** Says how many images there are. */
+  tell(note: Given['note']): void {
+    if (this.#names.size > 0) note(`Images that texts show, but only the backup of Fider has: ${this.#names.size}.`)
+  }
+}
+
+/** Turns mentions into text, and images into what `image` returns. */
+export const plainText = (text: string, image: (alt: string, name: string) => string): string =>
   text
     .replaceAll(/@\{[^{}]{0,500}?"name"\s*:\s*"([^"]{1,100})"[^{}]{0,500}\}/g, '@$1')
     .replaceAll(IMAGE, (_all, alt: string, name: string) => image(alt, name.trim()))

@@ -127,6 +127,7 @@ it('Fider: the answers of its API, with voters where they were saved', async () 
   const { created, notes } = await imported(machine, 'fider fider')
   expect(created).toEqual({ person: 2, status: 1, tag: 1, post: 2, vote: 2, comment: 2, merge: 1 })
   expect(notes).toContain('not have all comments of #2.')
+  expect(notes).toContain('Images that texts show, but only the backup of Fider has: 2.')
   expect(await posts()).toMatchObject([{ title: 'Dark mode', createdAt: AT, contentMarkdown: 'For @Bob', author: { name: 'Ann' }, roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 3, importedVotes: 1 } }]) // prettier-ignore
   expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
   // Its backup has the same ids, and a vote that was not saved
@@ -135,6 +136,7 @@ it('Fider: the answers of its API, with voters where they were saved', async () 
     0,
     ['image\t1\t1\t0\t0\t0', 'vote\t2\t1\t0\t1\t0'],
   ])
+  expect((await posts())[0].contentMarkdown).toMatch(/^For @Bob !\[\]\(https?:\S+-2x1\.webp\)$/)
 })
 
 it('Astuto: the answers of its API, of approved posts', async () => {

@@ -59,7 +59,7 @@ const RECORDS = [
     title: 'Night',
     text: `${shown('attachments/x y')} ![](https://canny.example/1.png)`,
   },
-  { type: 'comment', sourceId: 'c1', post: 'p1', text: shown('attachments/x y'), isInternal: true },
+  { type: 'comment', sourceId: 'c1', post: 'p1', text: shown('attachments/x y', ''), isInternal: true },
   { type: 'comment', sourceId: 'c2', post: 'p1', text: 'See ![b](<http://other.example/2.png>) and `![c](https://canny.example/1.png)`' }, // prettier-ignore
 ]
 
@@ -88,6 +88,8 @@ describe.each(engines)('imported images on %s', (engine) => {
     const uses = await site.db.selectFrom('image_uses').select(['postId', 'commentId']).execute()
     expect([uses.length, uses.filter(({ commentId }) => commentId !== null).length]).toEqual([3, 1])
     expect(first.last.linkedImages).toEqual(dry.last.linkedImages)
+    expect(first.last.missingImages).toEqual({ count: 1, images: [{ type: 'post', sourceId: 'p1', name: 'none' }] })
+    expect(dry.last.missingImages).toEqual(first.last.missingImages)
     expect(first.last.linkedImages).toMatchObject({
       count: 3,
       images: [

@@ -49,7 +49,7 @@ export const FIDER = {
     'blobs/attachments/x': PNG,
     'blobs/avatars/1': PNG,
   }),
-  'posts.csv': 'number,title,description,created_at,created_by,votes_count,comments_count,status,tags\n7,CSV post,Text,2023-05-06T07:08:09Z,Eve,12,0,open,"a, b"\n', // prettier-ignore
+  'posts.csv': 'number,title,description,created_at,created_by,votes_count,comments_count,status,tags\n7,CSV post,Text ![Shot](fider-image:attachments/x),2023-05-06T07:08:09Z,Eve,12,0,open,"a, b"\n', // prettier-ignore
 }
 
 /** The same posts as answers of the API of Fider. What is of one post has its number in the name of the file. */
@@ -57,13 +57,13 @@ const FIDER_ANN = { id: 1, name: 'Ann', role: 'administrator', status: 'active' 
 const FIDER_BOB = { id: 2, name: 'Bob', role: 'visitor', status: 'active' }
 export const FIDER_API = {
   'fider/posts.json': [
-    { id: 10, number: 1, title: 'Dark mode', slug: 'dark-mode', description: 'For @{"id":2,"name":"Bob"}', createdAt: AT, user: FIDER_ANN, votesCount: 3, commentsCount: 1, status: 'completed', response: { text: 'Shipped!', respondedAt: '2023-07-01T00:00:00Z', user: FIDER_ANN }, tags: ['ui'] }, // prettier-ignore
+    { id: 10, number: 1, title: 'Dark mode', slug: 'dark-mode', description: 'For @{"id":2,"name":"Bob"} ![](fider-image:attachments/x)', createdAt: AT, user: FIDER_ANN, votesCount: 3, commentsCount: 1, status: 'completed', response: { text: 'Shipped!', respondedAt: '2023-07-01T00:00:00Z', user: FIDER_ANN }, tags: ['ui'] }, // prettier-ignore
     { id: 11, number: 2, title: 'Night theme', slug: 'night-theme', description: '', createdAt: AT, user: FIDER_BOB, votesCount: 0, commentsCount: 2, status: 'duplicate', response: { text: '', respondedAt: AT, user: FIDER_ANN, original: { number: 1, title: 'Dark mode', slug: 'dark-mode', status: 'completed' } }, tags: [] }, // prettier-ignore
     { id: 12, number: 3, title: 'Deleted', votesCount: 0, commentsCount: 0, status: 'deleted', user: FIDER_ANN },
   ],
   'fider/tags.json': [{ id: 1, name: 'UI', slug: 'ui', color: 'ff0000', isPublic: false }],
   'fider/votes-1.json': [{ createdAt: AT, user: { id: 1, name: 'Ann', email: 'ann@example.org' } }, { createdAt: AT, user: { id: 2, name: 'Bob' } }], // prettier-ignore
-  'fider/comments-1.json': [{ id: 5, content: 'Yes', createdAt: AT, user: FIDER_BOB }],
+  'fider/comments-1.json': [{ id: 5, content: 'Yes ![](fider-image:attachments/y)', createdAt: AT, user: FIDER_BOB }],
   'fider/comments-9.json': [{ id: 6, content: 'Of no post', createdAt: AT, user: FIDER_BOB }],
 }
 

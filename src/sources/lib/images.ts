@@ -32,12 +32,12 @@ export class ArchivedImages {
   /** Markdown of an image, or only its description if the archive does not have it. */
   shown(alt: string, name: string): string {
     const words = alt.replaceAll(/[[\]\s]+/g, ' ').trim()
-    return this.#came.get(name) === true ? `![${words}](import-image:${encoded(name)})` : words
+    return this.#came.get(name) === true ? referenceTo(words, name) : words
   }
 
   /** Markdown of an image that the archive does not have, for a text that consists of nothing else. */
   lost(name: string): string {
-    return `![](import-image:${encoded(name.slice(0, MOST_OF_LOST))})`
+    return referenceTo('', name.slice(0, MOST_OF_LOST))
   }
 
   /** Number of images in texts that the archive does not have. */
@@ -57,6 +57,9 @@ const MOST_OF_LOST = 80
 
 /** Stands for a file that cannot be unpacked. The import refuses it. */
 const UNREADABLE = Buffer.from('-').toString('base64')
+
+/** Markdown of an image that the import has, or lists as missing. */
+export const referenceTo = (words: string, name: string): string => `![${words}](import-image:${encoded(name)})`
 
 const encoded = (name: string): string =>
   encodeURIComponent(name.toWellFormed()).replaceAll(/[()!*']/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
