@@ -10,6 +10,7 @@ import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
 import { Importer, type Given, type Taken } from './importing.js'
 import { Balance } from './lib/importbalance.js'
+import { Pace } from './lib/importpace.js'
 import { assertNoneRuns } from './lib/importstates.js'
 import { NamedImages } from './importimages.js'
 import { MOST_OF_LINE, pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
@@ -116,7 +117,7 @@ export function importing(
   }
   async function* pieces(): AsyncGenerator<Piece> {
     const before = await importedCounts(ctx.db, from)
-    const size = { most: TOGETHER }
+    const pace = new Pace(TOGETHER)
     const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
     for await (const group of inGroups(rows)) {
       await mayGoOn()
@@ -133,7 +134,7 @@ export function importing(
         ctx,
         importer,
         group.given,
-        size,
+        pace,
       )) {
         if (outcome === 'created') created.add(line)
         const record = records.get(line)
@@ -234,27 +235,24 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
   yield* flush()
 }
 
-/** How many records a transaction has: fewer once the database took too long for more. */
-interface Size {
-  most: number
-}
-
 /** In one transaction; where that fails, each half alone, so that the error is of the record that causes it. */
-async function takeAll(ctx: Context, importer: Importer, given: readonly Given[], size: Size): Promise<Taken[]> {
+async function takeAll(ctx: Context, importer: Importer, given: readonly Given[], pace: Pace): Promise<Taken[]> {
   if (given.length === 0) return []
   if (ctx.dryRun) return importer.take(ctx, given)
   const parts = async (most: number) => {
     const taken: Taken[] = []
     for (let at = 0; at < given.length; at += most)
-      taken.push(...(await takeAll(ctx, importer, given.slice(at, at + most), size)))
+      taken.push(...(await takeAll(ctx, importer, given.slice(at, at + most), pace)))
     return taken
   }
-  if (given.length > size.most) return parts(size.most)
+  if (given.length > pace.most) return parts(pace.most)
   try {
-    return await together(ctx, { looks: true }, async (inside) => {
+    const taken = await together(ctx, { looks: true }, async (inside) => {
       await setCache(inside.db, 'large')
       return importer.take(inside, given)
     })
+    pace.done(given.length)
+    return taken
   } catch (thrown) {
     const error = thrown instanceof AppError ? thrown : serverError(thrown)
     const [one] = given
@@ -263,7 +261,7 @@ async function takeAll(ctx: Context, importer: Importer, given: readonly Given[]
       return [{ line: one.line, outcome: 'failed', error }]
     }
     const half = Math.ceil(given.length / 2)
-    if (error.code === 'DATABASE_UNREACHABLE') size.most = half
+    if (error.code === 'DATABASE_UNREACHABLE') pace.tooLong(given.length)
     return parts(half)
   }
 }

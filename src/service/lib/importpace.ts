@@ -1,0 +1,36 @@
+/** Full transactions in a row after which one may have more records. It doubles with each that took too long. */
+const CALM = 8
+const MOST_CALM = 64
+
+/** How many records a transaction of an import has: fewer once the database took too long, and slowly more again. */
+export class Pace {
+  readonly #full: number
+  #most: number
+  #calm = CALM / 2
+  #inRow = 0
+
+  constructor(full: number) {
+    this.#full = full
+    this.#most = full
+  }
+
+  get most(): number {
+    return this.#most
+  }
+
+  /** A transaction of so many records took too long. */
+  tooLong(count: number): void {
+    this.#most = Math.max(1, Math.ceil(Math.min(count, this.#most) / 2))
+    this.#calm = Math.min(MOST_CALM, this.#calm * 2)
+    this.#inRow = 0
+  }
+
+  /** A transaction of so many records is done. One that is not full says nothing about a larger one. */
+  done(count: number): void {
+    if (count < this.#most || this.#most === this.#full) return
+    this.#inRow += 1
+    if (this.#inRow < this.#calm) return
+    this.#most = Math.min(this.#full, this.#most * 2)
+    this.#inRow = 0
+  }
+}
