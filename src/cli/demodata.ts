@@ -83,24 +83,34 @@ export async function fillDemo(app: App): Promise<void> {
     })
   for (const [index, name] of ROADMAPS.entries())
     await at(35)(roadmaps.create, { name, display: true, color: PALETTE[(index * 3 + 1) % PALETTE.length] })
+  const steps: { daysAgo: number; take(): Promise<unknown> }[] = []
   for (const [index, { title, board, roadmap = 0, text, comments: replies = [] }] of POSTS.entries()) {
     const age = (POSTS.length - index) * 1.2
     const author = pick(addresses)
-    const { post } = await at(age, author)(posts.create, { title, contentMarkdown: text, boardId: board })
-    if (roadmap > 0)
-      await at(age / 2)(posts.update, {
-        id: post.postId,
-        roadmapId: `${ROADMAPS[roadmap - 1]?.toLowerCase().replace(' ', '-')}`,
-        partial: true,
-      })
+    let id = ''
+    const step = (daysAgo: number, take: () => Promise<unknown>) => steps.push({ daysAgo, take })
+    step(age, async () => {
+      const { post } = await at(age, author)(posts.create, { title, contentMarkdown: text, boardId: board })
+      id = post.postId
+    })
+    if (roadmap > 0) {
+      const roadmapId = `${ROADMAPS[roadmap - 1]?.toLowerCase().replace(' ', '-')}`
+      step(age / 2, () => at(age / 2)(posts.update, { id, roadmapId, partial: true }))
+    }
     const popularity = random() ** 2
     for (const voter of addresses)
-      if (voter !== author && random() < popularity) await at(age * random(), voter)(votes.add, { postId: post.postId })
+      if (voter !== author && random() < popularity) {
+        const daysAgo = age * random()
+        step(daysAgo, () => at(daysAgo, voter)(votes.add, { postId: id }))
+      }
     for (const [place, body] of replies.entries()) {
       const commented = (age * 0.9 * (replies.length - place)) / (replies.length + 1)
-      await at(commented, pick(addresses.filter((each) => each !== author)))(comments.create, { post_id: post.postId, body }) // prettier-ignore
+      const commenter = pick(addresses.filter((each) => each !== author))
+      step(commented, () => at(commented, commenter)(comments.create, { post_id: id, body }))
     }
   }
+  // The log has its entries in the order in which they are written
+  for (const { take } of steps.toSorted((one, other) => other.daysAgo - one.daysAgo)) await take()
 }
 
 async function addLogo(asOperator: Call, asOwner: Call): Promise<void> {

@@ -199,7 +199,8 @@ export const What = ({ view, event }: { view: View; event: service.Event }) => (
             ) : (
               <code>{field}</code>
             )}{' '}
-            <del dir="auto">{was ?? before ?? '–'}</del> <ins dir="auto">{is ?? after ?? '–'}</ins>
+            {(was ?? before ?? null) === null ? null : <del dir="auto">{was ?? before}</del>}{' '}
+            <ins dir="auto">{is ?? after ?? '–'}</ins>
           </li>
         ))}
       </ul>
@@ -235,7 +236,7 @@ export function By({ view, event }: { view: View; event: service.Event }) {
       ) : (
         <span>{operator === null ? view.t('log.visitor') : view.t('log.operator', { name: operator })}</span>
       )}
-      {person ? (
+      {person && person.username !== actor?.username ? (
         <>
           {' → '}
           <a href={only(view, { person: person.username })}>
