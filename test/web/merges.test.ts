@@ -135,13 +135,26 @@ it('the post that stays is looked for while it is typed, by keyboard or pointer,
   await expect.poll(() => options.allInnerTexts()).toEqual([expect.stringContaining('Export <b>as</b> CSV')])
   await field.press('ArrowDown')
   await field.press('Enter')
-  expect(await field.inputValue()).toBe(`#${csv.number} Export <b>as</b> CSV`)
+  expect(await field.inputValue()).toBe(`#${csv.number} · Export <b>as</b> CSV`)
   expect(await options.first().isVisible()).toBe(false)
   await field.fill('PDF')
   await options.getByText('Export as PDF').click()
-  expect(await field.inputValue()).toBe(`#${pdf.number} Export as PDF`)
+  expect(await field.inputValue()).toBe(`#${pdf.number} · Export as PDF`)
   await field.press('Enter')
   await page.waitForURL(`**/posts/${pdf.slug}?*`)
+})
+
+it('a title that begins with a number names no other post, and what is chosen counts', async () => {
+  const site = await makeSite('sqlite', { siteUrl: 'http://localhost', rates: {} })
+  const cookie = `feedbackctl=${await site.owner()}`
+  const { post: first } = await site.call(posts.create, { title: 'Unrelated' })
+  const { post: reason } = await site.call(posts.create, { title: '#1 reason to switch' })
+  const { post: other } = await site.call(posts.create, { title: 'Dark mode' })
+  const to = `POST //posts/${other.slug}/merge`
+  const send = (form: Record<string, string>) => site.http(to, { headers: { ...FORM, cookie }, body: new URLSearchParams(form).toString() }) // prettier-ignore
+  expect([(await send({ into: reason.title })).status, first.number]).toEqual([422, 1])
+  const { headers } = await send({ into: reason.title, chosen: String(reason.number) })
+  expect(headers.location).toMatch(new RegExp(`^/posts/${reason.slug}[?]`))
 })
 
 it('without a script, an address offers what its words find', async () => {
@@ -155,5 +168,5 @@ it('without a script, an address offers what its words find', async () => {
   expect(found).toContain(`name="chosen" value="${stays.number}"`)
   expect(found).toMatch(/value="export"[^>]*id="field-into"/)
   expect(found).not.toContain('role="alert"')
-  expect(await get(`#${stays.number} Export as CSV`), 'a number is no search').not.toContain('Found for')
+  expect(await get(`#${stays.number} · Export as CSV`), 'a number is no search').not.toContain('Found for')
 })

@@ -46,7 +46,7 @@
   let chosen = -1
 
   /** A number or an address says which post, and is no search. @param {string} text */
-  const isSearch = (text) => text.length > 1 && !/^#?\d+$|^#\d+\s|\/posts\//.test(text)
+  const isSearch = (text) => text.length > 1 && !/^#?\d+$|^#\d+ · |\/posts\//.test(text)
 
   /** @param {HTMLInputElement} input @param {string} words */
   async function look(input, words) {
@@ -62,7 +62,7 @@
       const options = Array.from(page.querySelectorAll('input[name=chosen]'), (radio, at) => {
         const option = Object.assign(document.createElement('li'), { id: `offered-${at}`, role: 'option', ariaSelected: 'false' }) // prettier-ignore
         const text = radio.parentElement?.querySelector('span')
-        option.dataset.value = `#${radio.getAttribute('value')} ${text?.querySelector('bdi')?.textContent ?? ''}`
+        option.dataset.value = `#${radio.getAttribute('value')} · ${text?.querySelector('bdi')?.textContent ?? ''}`
         if (text) option.append(...Array.from(text.childNodes, (node) => document.importNode(node, true)))
         return option
       })

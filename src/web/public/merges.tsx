@@ -105,7 +105,7 @@ const MOST = 10
 /** What is no number and no address, but may be a slug. */
 const wordsIn = ({ into = '' }: Fields): string | undefined => {
   const text = into.trim().slice(0, 200)
-  return text === '' || /^#?\d+$|^#\d+\s|\/posts\//.test(text) ? undefined : text
+  return text === '' || /^#?\d+$|^#\d+ · |\/posts\//.test(text) ? undefined : text
 }
 
 /** Other posts that have the words. */
@@ -114,9 +114,9 @@ async function foundBy(view: LiveView, words: string, except: string) {
   return rows.filter(({ slug }) => slug !== except).slice(0, MOST)
 }
 
-/** The number, slug or address of a post as somebody gives it; a number may have the title after it. */
+/** The number, slug or address of a post as somebody gives it, or the number with its title, as a script writes it. */
 const postIn = (given: string): string => {
-  const numbered = /^#\d+(?=\s)/.exec(given)?.[0]
+  const numbered = /^#\d+(?= · )/.exec(given)?.[0]
   if (numbered !== undefined) return numbered
   const slug = /\/posts\/([^/?#\s]+)/.exec(given)?.[1]
   return slug === undefined ? given : URI.test(slug) ? decodeURIComponent(slug) : slug
