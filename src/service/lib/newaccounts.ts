@@ -43,4 +43,8 @@ export function timeNewFrom(text: string | null): string | null {
   throw invalidField({ code: 'DURATION_INVALID', message: `${field} must be ${rule}.`, field, rule, value: given })
 }
 
-const compact = (text: string | null): string => (text ?? '').replaceAll(/\s/g, '').toLowerCase()
+const compact = (text: string | null): string =>
+  (text ?? '')
+    .trim()
+    .replaceAll(/\s*([/smhdw])\s*/gi, '$1')
+    .toLowerCase()
