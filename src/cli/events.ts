@@ -181,7 +181,7 @@ async function printLast(printer: Printer, call: Call, input: Record<string, unk
 async function printEvents({ terminal, flags, format }: Printer, rows: readonly Event[]): Promise<void> {
   if (rows.length === 0) return
   if (format !== 'table' && format !== 'wide')
-    return print(terminal, flags, { body: rows, rows, columns, id, single: false })
+    return print(terminal, flags, { body: rows, rows, columns: listColumns, id, single: false })
   const line = (event: Event) => {
     const subject = [event.subject ?? event.subject_id, event.person && `for ${event.person.username}`]
     return [
