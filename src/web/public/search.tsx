@@ -64,7 +64,8 @@ export const search = page({
   show(view, { text, stages, numbered, found, unknown, hasNext, isCapped }) {
     const { t, href, query } = view
     const isCopy = view.copiedAt !== undefined
-    const seen = (pageNumber(view) - 1) * SIZE + found.length + (numbered ? 1 : 0)
+    const at = Math.min(pageNumber(view), PAGES)
+    const seen = (at - 1) * SIZE + found.length + (numbered ? 1 : 0)
     return (
       <>
         <h1>{text === '' ? t('search.title') : t('search.results', { text })}</h1>
@@ -119,7 +120,7 @@ export const search = page({
               <Write view={view} text={text} isFirst />
             </Empty>
           )}
-          <Pager view={view} page={pageNumber(view)} pages={0} hasNext={hasNext} isCapped={isCapped} />
+          <Pager view={view} page={at} pages={0} hasNext={hasNext} isCapped={isCapped} />
         </div>
         {isCopy ? null : <script src={href(searchScript.path)} type="module" />}
       </>
