@@ -99,7 +99,9 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
       const names = [...namesIn(content), ...(own ?? [])]
       yield* images.records(names, comment.user_id)
       // Without words, and without any of its images, it is refused and so counted
-      const text = shown(content, own) || images.lost(names[0] ?? '')
+      const [lost] = names.filter((name) => name !== '')
+      const text = shown(content, own).trim() || (lost === undefined ? '' : images.lost(lost))
+      if (text === '') continue
       yield {
         type: 'comment',
         sourceId: textIn(comment.id),

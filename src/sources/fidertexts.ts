@@ -1,5 +1,5 @@
 import type { Given } from './source.js'
-import { referenceTo } from './lib/images.js'
+import { describing, referenceTo } from './lib/images.js'
 
 interface Status {
   name: string
@@ -34,7 +34,7 @@ export class TextsAlone {
     return plainText(text, (alt, given) => {
       const name = given.slice(0, MOST_OF_NAME)
       if (name !== '') this.#names.add(name)
-      return name === '' ? alt : referenceTo(alt, name)
+      return name === '' ? describing(alt) : referenceTo(describing(alt), name)
     })
   }
 

@@ -31,7 +31,7 @@ export class ArchivedImages {
 
   /** Markdown of an image, or only its description if the archive does not have it. */
   shown(alt: string, name: string): string {
-    const words = alt.replaceAll(/[[\]\s]+/g, ' ').trim()
+    const words = describing(alt)
     return this.#came.get(name) === true ? referenceTo(words, name) : words
   }
 
@@ -51,6 +51,9 @@ export class ArchivedImages {
     return there.filter((name) => this.#came.get(name.slice(this.#folder.length + 1)) !== true).length
   }
 }
+
+/** A description of an image as Markdown has it: in one line, without brackets. */
+export const describing = (alt: string): string => alt.replaceAll(/[[\]\s]+/g, ' ').trim()
 
 /** Characters of the name of a lost image. */
 const MOST_OF_LOST = 80
