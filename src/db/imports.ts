@@ -195,40 +195,44 @@ export async function insertImportedComments(
   await indexComments(db, comments.map(({ id, body }) => ({ id, body }))) // prettier-ignore
 }
 
-/** The text of a post or comment as it is now, and the images that it shows. */
+/** The text of a post or comment as it is now, the images that it shows, and whether it was changed since its import. */
 export async function importedText(
   db: Db,
   type: 'post' | 'comment',
   id: string,
-): Promise<{ text: string | null; imageIds: string[] } | undefined> {
+): Promise<{ text: string | null; updatedAt: string; imageIds: string[]; isChanged: boolean } | undefined> {
   const row =
     type === 'post'
-      ? await db.selectFrom('posts').select('contentMarkdown as text').where('postId', '=', id).executeTakeFirst()
-      : await db.selectFrom('comments').select('body as text').where('id', '=', id).executeTakeFirst()
+      ? await db.selectFrom('posts').select(['contentMarkdown as text', 'updatedAt']).where('postId', '=', id).executeTakeFirst() // prettier-ignore
+      : await db.selectFrom('comments').select(['body as text', 'updated_at as updatedAt']).where('id', '=', id).executeTakeFirst() // prettier-ignore
   if (!row) return undefined
+  const change = await db.selectFrom('events').select('id').where('subject_id', '=', id).where('action', '=', `${type}.updated`).limit(1).executeTakeFirst() // prettier-ignore
   const uses = await db.selectFrom('image_uses').select('imageId').where('textId', '=', id).execute()
-  return { text: row.text, imageIds: uses.map(({ imageId }) => imageId) }
+  return { ...row, imageIds: uses.map(({ imageId }) => imageId), isChanged: change !== undefined }
 }
 
-/** Replaces a text, but not its time. Returns false where it is no longer what it was before. */
+/**
+ * Replaces a text. `at` is the time of its last change plus a millisecond, so that a form of before is refused and no age
+ * on a page changes. Returns false where the text is no longer what it was before.
+ */
 export async function replaceImportedText(
   db: Db,
   type: 'post' | 'comment',
   id: string,
-  { before, after }: { before: string | null; after: string | null },
+  { before, after, at }: { before: string | null; after: string | null; at: string },
 ): Promise<boolean> {
   const row =
     type === 'post'
       ? await db
           .updateTable('posts')
-          .set({ contentMarkdown: after })
+          .set({ contentMarkdown: after, updatedAt: at })
           .where('postId', '=', id)
           .where('contentMarkdown', 'is not distinct from', before)
           .returning('postId')
           .executeTakeFirst()
       : await db
           .updateTable('comments')
-          .set({ body: after ?? '' })
+          .set({ body: after ?? '', updated_at: at })
           .where('id', '=', id)
           .where('body', '=', before ?? '')
           .returning('id')

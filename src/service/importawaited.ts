@@ -26,7 +26,7 @@ export class AwaitedImages {
     await this.#known.remember(ctx, 'awaiting', rows.map(({ record, id }) => [keyOf(record), id])) // prettier-ignore
   }
 
-  /** Puts images that are here now into texts of an earlier import. A text that was edited since stays as it is. */
+  /** Puts images that are here now into texts of an earlier import. A text that was changed since stays as it is. */
   async show(ctx: Context, records: readonly ImportRecord[]): Promise<void> {
     const texts = records.filter((record): record is WithText => record.type === 'post' || record.type === 'comment')
     const named = texts.filter(({ fields }) => fields.text?.includes('(import-image:'))
@@ -51,13 +51,15 @@ export class AwaitedImages {
     shownIn: Awaited<ReturnType<ImportedImages['shownIn']>>,
   ): Promise<boolean> {
     const there = await importedText(ctx.db, record.type, id)
-    if (there === undefined) return false // deleted since
+    // Deleted since, or changed by somebody, who may have taken an image out
+    if (there === undefined || there.isChanged) return false
     const given = record.fields.text ?? ''
     const now = shownIn(given)
     const before = await writtenText(record, shownIn(given, there.imageIds).text)
     const after = await writtenText(record, now.text)
     if (there.text !== before) return false
-    if (after !== before && (await replaceImportedText(ctx.db, record.type, id, { before, after })))
+    const at = new Date(Date.parse(there.updatedAt) + 1).toISOString()
+    if (after !== before && (await replaceImportedText(ctx.db, record.type, id, { before, after, at })))
       await recordUses(ctx.db, record.type === 'post' ? { postId: id, markdown: after } : { commentId: id, markdown: after }, now.imageIds, { isNew: false }) // prettier-ignore
     return now.missing.length > 0
   }

@@ -358,8 +358,10 @@ export class Importer {
       const createdAt = timeOf('createdAt', fields.createdAt, ctx.now().toISOString(), ctx.now())
       const id = ctx.dryRun ? pretended() : idFor(fields.sourceId)
       const withImages = shownIn(fields.text)
-      if (withImages.text.trim() === '') throw onlyMissingImages()
-      const body = (await withoutHtml(withImages.text)).trim()
+      const isBlank = withImages.text.trim() === ''
+      if (isBlank && withImages.missing.length > 0) throw onlyMissingImages()
+      // What answers a comment whose only image is refused for good still has a parent
+      const body = isBlank ? REFUSED_IMAGE : (await withoutHtml(withImages.text)).trim()
       const isAnswer = fields.isAnswer === true && !answered.has(postId) // a post has one
       if (isAnswer && !isInternal) answered.add(postId)
       rows.push({
@@ -429,6 +431,9 @@ async function each<Item extends { line: number }>(
     }
   return taken
 }
+
+/** The text of a comment that was only an image which is no image. */
+const REFUSED_IMAGE = '🖼️'
 
 const onlyMissingImages = () =>
   invalidField({
