@@ -83,7 +83,7 @@ export async function fillDemo(app: App): Promise<void> {
     })
   for (const [index, name] of ROADMAPS.entries())
     await at(35)(roadmaps.create, { name, display: true, color: PALETTE[(index * 3 + 1) % PALETTE.length] })
-  const steps: { daysAgo: number; take(): Promise<unknown> }[] = []
+  const steps: { daysAgo: number; take: () => Promise<unknown> }[] = []
   for (const [index, { title, board, roadmap = 0, text, comments: replies = [] }] of POSTS.entries()) {
     const age = (POSTS.length - index) * 1.2
     const author = pick(addresses)
