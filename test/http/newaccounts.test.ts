@@ -165,7 +165,11 @@ describe.each(engines)('new accounts on %s', (engine) => {
     const { site, owner } = await makeLimited(engine)
     for (const [field, code, texts] of [
       ['newFor', 'DURATION_INVALID', ['0d', '1', '367d', '1/1h', 'never', '-1d', '١d']],
-      ['limitPosts', 'RATE_INVALID', ['20', '5 0/1h', '0/1h', '1/2d', '1/1w', '1/h1', '-1/1h', '9999999999/1h', 'on', '١/1h']],
+      [
+        'limitPosts',
+        'RATE_INVALID',
+        ['20', '5 0/1h', '0/1h', '1/2d', '1/1w', '1/h1', '-1/1h', '9999999999/1h', 'on', '١/1h'],
+      ],
     ] as const)
       for (const text of texts) {
         const { status, body } = await site.http('PATCH /settings/site', { token: owner, body: { [field]: text } })
