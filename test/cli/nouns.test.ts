@@ -347,7 +347,7 @@ describe('a command that will be refused', () => {
       ['labs update', '--vote-on-behalf'],
       [
         'settings update',
-        '--title, --description, --logo, --logo-dark, --accent-color, --google-analytics-id, --signup, --hold-first-posts, --developer-mode, --announcement, --announcement-until, --signup-note, --header-links, --footer-links, or --custom-css',
+        '--title, --description, --logo, --logo-dark, --accent-color, --google-analytics-id, --signup, --hold-first-posts, --developer-mode, --announcement, --announcement-until, --signup-note, --header-links, --footer-links, --custom-css, --new-for, --limit-posts, --limit-comments, --limit-edits, or --limit-reports',
       ],
     ] as const)
       expect([args, await machine.run(args)]).toEqual([
