@@ -89,7 +89,7 @@ it('every code, variable, route, topic and file that a document mentions exists'
     return names.length === 0 ? [`nothing is like ${pattern}`] : names.filter((name) => !exists(name))
   }
   const links = DOCUMENTS.flatMap((document) =>
-    [...read(document).matchAll(/\]\((?!https?:|import-image:)([^)#]+)/g)].map(([, link = '']) =>
+    [...read(document).matchAll(/\]\((?!https?:|(?:import|fider)-image)([^)#]+)/g)].map(([, link = '']) =>
       path.join(ROOT, path.dirname(document), link),
     ),
   )

@@ -243,7 +243,7 @@ describe('a protected site', () => {
   const WITHOUT_DRY_RUN = /^(login|logout|serve|demo|open|backup rehearse|config edit)$/
 
   it('is known by --dry-run, which every command has that changes something', async () => {
-    const reading = /^(list|show|search|get|path|status|verify|validate|print|plan|export|facets|similar|history|count|preview|told|whoami|healthcheck|completion|duplicates|merged|followers|people|team|reported|sessions|permissions|profile|votes|comments|dashboard|blocked-domains|check-(slug|name))$/ // prettier-ignore
+    const reading = /^(list|show|search|get|path|status|verify|validate|print|plan|export|facets|similar|history|count|preview|told|whoami|healthcheck|completion|duplicates|merged|followers|people|team|reported|sessions|permissions|profile|votes|comments|dashboard|blocked-domains|limits|check-(slug|name))$/ // prettier-ignore
     const others: string[] = []
     const walk = (command: Command, words: readonly string[]) => {
       const line = words.join(' ')
