@@ -18,8 +18,17 @@ barStyle.replaceSync(`
     border-radius: 0 0 var(--round) var(--round);
     background: var(--raised);
   }
+  /* One ring around the text and its bar; forced colours show the outline */
   textarea.barred:focus-visible {
-    outline-offset: -2px; /* it would cover the bar */
+    outline: 3px solid transparent;
+    border-color: var(--accent);
+    border-bottom-color: var(--line);
+    border-radius: var(--round) var(--round) 0 0;
+    box-shadow: inset 0 2px var(--accent), inset 2px 0 var(--accent), inset -2px 0 var(--accent);
+  }
+  textarea.barred:focus-visible + .bar {
+    border-color: var(--accent);
+    box-shadow: inset 0 -2px var(--accent), inset 2px 0 var(--accent), inset -2px 0 var(--accent);
   }
   textarea.barred {
     display: block;

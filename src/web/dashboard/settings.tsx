@@ -75,6 +75,7 @@ export const general = page({
               rows={2}
               value={settings.description ?? ''}
             />
+            <LogoFile view={form} name="images" label={t('general.logoFile')} />
             <Field
               view={form}
               of={service.update}
@@ -83,7 +84,7 @@ export const general = page({
               hint={t('general.logoHint')}
               value={settings.logo ?? ''}
             />
-            <LogoFile view={form} name="images" label={t('general.logoFile')} />
+            <LogoFile view={form} name="imagesDark" label={t('general.logoDarkFile')} />
             <Field
               view={form}
               of={service.update}
@@ -92,7 +93,6 @@ export const general = page({
               hint={t('general.logoDarkHint')}
               value={settings.logoDark ?? ''}
             />
-            <LogoFile view={form} name="imagesDark" label={t('general.logoDarkFile')} />
             <Field
               view={form}
               of={service.update}

@@ -177,6 +177,7 @@ const People = ({ view, rows, canChoose }: { view: View; rows: readonly Row[]; c
     <Table<Row>
       view={view}
       label={t('nav.users')}
+      kind="accounts"
       rows={rows}
       sort="newest"
       {...(canChoose && {
