@@ -62,7 +62,7 @@ it('Fider: its backup without the secrets in it, and the CSV of its posts', asyn
   expect(notes).not.toContain('SECRET')
   expect(notes).toMatch(/archive does not have: 1\.[^]*pictures of people, are not imported: 1\./)
   const [dark] = await posts()
-  expect(dark).toMatchObject({ title: 'Dark mode', contentMarkdown: expect.stringMatching(/^For @Bob !\[\]\(https?:\S+\/api\/v1\/images\/[^\s/]+-2x1\.webp\)$/), roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 2 } }) // prettier-ignore
+  expect(dark).toMatchObject({ title: 'Dark mode', contentMarkdown: expect.stringMatching(/^For @Bob !\[two words\]\(https?:\S+\/api\/v1\/images\/[^\s/]+-2x1\.webp\)$/), roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 2 } }) // prettier-ignore
   expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
   expect((await imported(machine, 'fider posts.csv')).created).toEqual({ tag: 2, person: 1, post: 1 })
 })
@@ -78,6 +78,8 @@ it('Fider: images of attachments, of which none is written to a disk or taken fr
       'comments.json': JSON.stringify([
         { id: 5, content: '', post_id: 1, is_approved: true },
         { id: 6, content: '![](fider-image:attachments/gone.png)', post_id: 1, is_approved: true },
+        { id: 7, content: '  ', post_id: 1, is_approved: true },
+        { id: 8, content: '![](fider-image:)', post_id: 1, is_approved: true },
       ]),
       'attachments.json': JSON.stringify([
         { post_id: 1, attachment_bkey: 'attachments/one.png' },
@@ -128,7 +130,7 @@ it('Fider: the answers of its API, with voters where they were saved', async () 
   expect(created).toEqual({ person: 2, status: 1, tag: 1, post: 2, vote: 2, comment: 2, merge: 1 })
   expect(notes).toContain('not have all comments of #2.')
   expect(notes).toContain('Images that texts show, but only the backup of Fider has: 2.')
-  expect(await posts()).toMatchObject([{ title: 'Dark mode', createdAt: AT, contentMarkdown: 'For @Bob', author: { name: 'Ann' }, roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 3, importedVotes: 1 } }]) // prettier-ignore
+  expect(await posts()).toMatchObject([{ title: 'Dark mode', createdAt: AT, contentMarkdown: 'For @Bob two words', author: { name: 'Ann' }, roadmap: { name: 'Completed' }, tags: [{ name: 'UI', display: false }], voters: { votesCount: 3, importedVotes: 1 } }]) // prettier-ignore
   expect((await comments()).map(({ comment }: { comment: { body: string; is_update?: boolean } }) => [comment.body, comment.is_update])).toEqual([['Yes', undefined], ['Shipped!', true]]) // prettier-ignore
   // Its backup has the same ids, and a vote that was not saved
   const later = await machine.run('import fider backup.zip --yes')
@@ -136,7 +138,7 @@ it('Fider: the answers of its API, with voters where they were saved', async () 
     0,
     ['image\t1\t1\t0\t0\t0', 'vote\t2\t1\t0\t1\t0'],
   ])
-  expect((await posts())[0].contentMarkdown).toMatch(/^For @Bob !\[\]\(https?:\S+-2x1\.webp\)$/)
+  expect((await posts())[0].contentMarkdown).toMatch(/^For @Bob !\[two words\]\(https?:\S+-2x1\.webp\)$/)
 })
 
 it('Astuto: the answers of its API, of approved posts', async () => {

@@ -39,7 +39,7 @@ export const FIDER = {
         original_id: 10,
         created_at: AT,
       },
-      { id: 10, number: 1, title: 'Dark mode', description: 'For @{"id":2,"name":"Bob"} ![](fider-image:attachments/x)', user_id: 1, status: 2, response: 'Shipped!', response_user_id: 1, response_date: '2023-07-01T00:00:00Z', created_at: AT }, // prettier-ignore
+      { id: 10, number: 1, title: 'Dark mode', description: 'For @{"id":2,"name":"Bob"} ![two  words ](fider-image:attachments/x)', user_id: 1, status: 2, response: 'Shipped!', response_user_id: 1, response_date: '2023-07-01T00:00:00Z', created_at: AT }, // prettier-ignore
       { id: 12, number: 3, title: 'Deleted', user_id: 1, status: 6, created_at: AT },
     ]),
     'post_votes.json': JSON.stringify([{ user_id: 1, post_id: 10, created_at: AT }, { user_id: 2, post_id: 11, created_at: AT }, { user_id: 1, post_id: 12, created_at: AT }]), // prettier-ignore
@@ -57,7 +57,7 @@ const FIDER_ANN = { id: 1, name: 'Ann', role: 'administrator', status: 'active' 
 const FIDER_BOB = { id: 2, name: 'Bob', role: 'visitor', status: 'active' }
 export const FIDER_API = {
   'fider/posts.json': [
-    { id: 10, number: 1, title: 'Dark mode', slug: 'dark-mode', description: 'For @{"id":2,"name":"Bob"} ![](fider-image:attachments/x)', createdAt: AT, user: FIDER_ANN, votesCount: 3, commentsCount: 1, status: 'completed', response: { text: 'Shipped!', respondedAt: '2023-07-01T00:00:00Z', user: FIDER_ANN }, tags: ['ui'] }, // prettier-ignore
+    { id: 10, number: 1, title: 'Dark mode', slug: 'dark-mode', description: 'For @{"id":2,"name":"Bob"} ![two  words ](fider-image:attachments/x)', createdAt: AT, user: FIDER_ANN, votesCount: 3, commentsCount: 1, status: 'completed', response: { text: 'Shipped!', respondedAt: '2023-07-01T00:00:00Z', user: FIDER_ANN }, tags: ['ui'] }, // prettier-ignore
     { id: 11, number: 2, title: 'Night theme', slug: 'night-theme', description: '', createdAt: AT, user: FIDER_BOB, votesCount: 0, commentsCount: 2, status: 'duplicate', response: { text: '', respondedAt: AT, user: FIDER_ANN, original: { number: 1, title: 'Dark mode', slug: 'dark-mode', status: 'completed' } }, tags: [] }, // prettier-ignore
     { id: 12, number: 3, title: 'Deleted', votesCount: 0, commentsCount: 0, status: 'deleted', user: FIDER_ANN },
   ],
