@@ -51,7 +51,7 @@ interface Balance {
   isBalanced: boolean
   /** Images on other hosts: their number, and the first thousand. Absent if there are none. */
   linkedImages?: { count: number; images: { type: string; sourceId: string; url: string }[] }
-  /** The same of images that the file does not have, or that could not be decoded for a passing reason. */
+  /** Images that did not come, but may come with a later import: their number, and the first thousand. Absent if there are none. */
   missingImages?: { count: number; images: { type: string; sourceId: string; name: string }[] }
   /** The first new posts, as far as they look like posts that were here before. Absent if none does. */
   similar?: { looked: number; count: number; posts: { title: string; number: number; earlier: string }[] }

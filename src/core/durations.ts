@@ -19,7 +19,7 @@ export function durationOf(text: string): number | null | undefined {
   return seconds !== undefined && seconds <= 366 * SECONDS.d ? seconds : undefined
 }
 
-/** The opposite, in the largest unit that it is whole in: `1d` for 86,400 seconds. */
+/** Formats seconds for `durationOf`, in the largest whole unit: `1d` for 86,400. Returns `off` for none. */
 export function durationText(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined) return 'off'
   const [unit, size] = Object.entries(SECONDS).findLast(([, each]) => seconds % each === 0) ?? ['s', 1]

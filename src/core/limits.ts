@@ -17,7 +17,7 @@ export function rateOf(text: string): Rate | null | undefined {
   return points !== undefined && seconds <= LONGEST ? { points: Number(points), seconds } : undefined
 }
 
-/** The opposite: `off`, or the largest unit that the seconds are whole in. */
+/** Formats a rate for `rateOf`: `20/1h`, or `off` for none. */
 export const rateText = (rate: Rate | null | undefined): string =>
   rate ? `${rate.points}/${durationText(rate.seconds)}` : 'off'
 

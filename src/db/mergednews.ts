@@ -17,8 +17,8 @@ const rowsOf = (db: Db, eventIds: readonly number[], hidden: boolean) =>
     .execute()
 
 /**
- * Not cached, nor is a list of notifications with such news: it reads events, which the log of row changes does not name,
- * as every change writes one. `merges` cannot tell instead: several posts are merged into one at the same moment.
+ * Neither this nor a list of notifications with such news is cached. It reads `events`, which row changes leave out because
+ * every change writes one. `merges` has no event id, and several posts can be merged into one at the same time.
  *
  * Returns the merged post of each merge event, by event id. Leaves out posts that are no longer merged, and without
  * `hidden` those of private boards.

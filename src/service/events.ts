@@ -152,7 +152,7 @@ export const show = operation({
   output: Type.Object({
     event: Event,
     told: Type.Union([Type.Object(counts), Type.Null()], {
-      description: 'null: the caller does not see the post that it is about, or how many voted for it',
+      description: 'null if the post is deleted, or if the caller does not see it or how many voted for it',
     }),
   }),
   async run(ctx, { id }) {
@@ -162,7 +162,7 @@ export const show = operation({
   },
 })
 
-/** How many were told of an event. Voters follow a post, so the number reveals votes: null where they are hidden. */
+/** Counts who was told of an event. Voters follow a post, so the count reveals votes: null where they are hidden. */
 async function toldOf(ctx: Context, event: NamedEvent) {
   const postId = await postOf(ctx.db, event)
   if (postId === undefined) return countsOf([])

@@ -51,7 +51,7 @@ export class AwaitedImages {
     shownIn: Awaited<ReturnType<ImportedImages['shownIn']>>,
   ): Promise<boolean> {
     const there = await importedText(ctx.db, record.type, id)
-    // Deleted since, or changed by somebody, who may have taken an image out
+    // It was deleted, or somebody changed it and may have removed an image
     if (there === undefined || there.isChanged) return false
     const given = record.fields.text ?? ''
     const now = shownIn(given)

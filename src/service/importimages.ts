@@ -83,8 +83,8 @@ export class ImportedImages {
   }
 
   /**
-   * Replaces references in texts: by the stored image, or by the description if there is none. With `only`, other images
-   * count as missing.
+   * Replaces references in texts: by the stored image, or by the description if there is none. If `only` is given, images
+   * that it lacks count as missing.
    */
   async shownIn(
     ctx: Context,

@@ -9,8 +9,10 @@ import { fields, nullable } from './lib/schemas.js'
 const Limit = Type.Object({
   name: Type.String({ description: 'The field of `PATCH /settings/site` that sets it' }),
   applies: Type.String(),
-  site: nullable('string', { description: 'What the site says; null: nothing, so that the configuration applies' }),
-  configured: Type.String({ description: 'What the configuration of the server says' }),
+  site: nullable('string', {
+    description: 'The value that the site sets; null if it sets none and the configuration applies',
+  }),
+  configured: Type.String({ description: 'The value in the configuration of the server' }),
 })
 export type NewAccountLimit = Type.Static<typeof Limit>
 

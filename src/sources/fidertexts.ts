@@ -23,10 +23,10 @@ export function statusNamed(word: string): (Status & { number: number }) | undef
 /** Markdown of an image in a Fider text, with the name of its file. */
 export const IMAGE = /!\[([^\][]{0,200})\]\(fider-image:([^)]{0,300})\)/g
 
-/** Characters of the name of an image. */
+/** Maximum length of the name of an image, in characters. */
 const MOST_OF_NAME = 80
 
-/** Texts of a file without images: what they show stays a reference, which the import lists as missing. */
+/** Texts from a file that has no images. Their images become references, which the import lists as missing. */
 export class TextsAlone {
   readonly #names = new Set<string>()
 

@@ -1,8 +1,8 @@
-/** Full transactions in a row after which one may have more records. It doubles with each that took too long. */
+/** Full transactions in a row before the size grows. Each transaction that takes too long doubles it. */
 const CALM = 8
 const MOST_CALM = 64
 
-/** How many records a transaction of an import has: fewer once the database took too long, and slowly more again. */
+/** Sizes the transactions of an import: smaller after one that took too long, then slowly larger again. */
 export class Pace {
   readonly #full: number
   #most: number
@@ -18,14 +18,14 @@ export class Pace {
     return this.#most
   }
 
-  /** A transaction of so many records took too long. */
+  /** Call after a transaction of `count` records took too long. */
   tooLong(count: number): void {
     this.#most = Math.max(1, Math.ceil(Math.min(count, this.#most) / 2))
     this.#calm = Math.min(MOST_CALM, this.#calm * 2)
     this.#inRow = 0
   }
 
-  /** A transaction of so many records is done. One that is not full says nothing about a larger one. */
+  /** Call after a transaction of `count` records. One that is not full says nothing about a larger one. */
   done(count: number): void {
     if (count < this.#most || this.#most === this.#full) return
     this.#inRow += 1

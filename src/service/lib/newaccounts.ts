@@ -4,7 +4,7 @@ import { rateOf, type LimitName, type Rate, type Rates } from '../../core/limits
 import { readSettings } from '../../db/settings.js'
 import type { Context } from './context.js'
 
-/** The limits that a site may set itself, and where. Each comes before that of the configuration. */
+/** The setting of the site for each limit. It overrides the configuration. */
 export const LIMITS_OF_SITE = {
   posts: 'limitPosts',
   comments: 'limitComments',
@@ -16,7 +16,7 @@ export type LimitOfSite = (typeof LIMITS_OF_SITE)[keyof typeof LIMITS_OF_SITE]
 export const TIME_NEW_RULE = 'a time of at most 366 days, such as 12h or 3d, or off'
 export const RATE_RULE = 'a number and a time of at most 24 hours, such as 20/1h or 5/1d, or off'
 
-/** What a limit of new accounts is for this caller; undefined where the account is not new. */
+/** Returns the limit of new accounts for this caller; null for no limit, undefined if the account is not new. */
 export async function limitOfNew(name: LimitName, ctx: Context, rates: Rates): Promise<Rate | null | undefined> {
   const { joinedAt, isUnverified } = ctx.actor
   if (joinedAt === undefined) return undefined
@@ -28,7 +28,7 @@ export async function limitOfNew(name: LimitName, ctx: Context, rates: Rates): P
   return own === null ? rates[name] : rateOf(own)
 }
 
-/** A text as the configuration has it; null where it is empty, for what the configuration says. Throws. */
+/** Returns the limit to store; null if the text is empty, so that the configuration applies. Throws RATE_INVALID. */
 export function limitFrom(field: string, text: string | null): string | null {
   const given = compact(text)
   if (given === '') return null

@@ -35,7 +35,7 @@ export class ArchivedImages {
     return this.#came.get(name) === true ? referenceTo(words, name) : words
   }
 
-  /** Markdown of an image that the archive does not have, for a text that consists of nothing else. */
+  /** Markdown of a missing image, for a text that has nothing else. The import refuses such a text, and so counts it. */
   lost(name: string): string {
     return referenceTo('', name.slice(0, MOST_OF_LOST))
   }
@@ -55,13 +55,13 @@ export class ArchivedImages {
 /** A description of an image as Markdown has it: in one line, without brackets. */
 export const describing = (alt: string): string => alt.replaceAll(/[[\]\s]+/g, ' ').trim()
 
-/** Characters of the name of a lost image. */
+/** Maximum length of the name of a missing image, in characters. */
 const MOST_OF_LOST = 80
 
 /** Stands for a file that cannot be unpacked. The import refuses it. */
 const UNREADABLE = Buffer.from('-').toString('base64')
 
-/** Markdown of an image that the import has, or lists as missing. */
+/** Markdown of an image that the import has or lists as missing. */
 export const referenceTo = (words: string, name: string): string => `![${words}](import-image:${encoded(name)})`
 
 const encoded = (name: string): string =>

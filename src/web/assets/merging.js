@@ -1,4 +1,4 @@
-// Posts to choose from while the one that stays is typed. Without this file the form searches once it is sent.
+// Suggests posts while the one that stays is typed. Without this file the form searches when it is sent.
 // A block, so that its names are its own.
 {
   const WAIT_MS = 250

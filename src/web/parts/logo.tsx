@@ -3,7 +3,7 @@ import type { Settings } from '../../service/settings.js'
 
 const HEIGHT = 28
 
-/** The size on the page, so that nothing moves once the image is loaded. The width of an image elsewhere is not known. */
+/** The size on the page, so that nothing moves when the image loads. The width of an image on another host is unknown. */
 function sizeOf(address: string): { width?: number; height: number } {
   const image = imageAt(address)
   return { ...(image && { width: Math.round((HEIGHT * image.width) / image.height) }), height: HEIGHT }

@@ -95,7 +95,7 @@ export const mergePost = page({
   },
 })
 
-/** Said while somebody types: the script takes it from this page. */
+/** Announced to screen readers while someone types. The script reads it from this page. */
 const offered = ({ t }: View, count: number): string =>
   count === 0 ? t('merge.none') : `${t('merge.count', { count })} ${t('merge.keys')}`
 
