@@ -17,6 +17,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -80,6 +81,24 @@ const bundledRequire = {
       loader: 'ts',
     })),
 }
+/**
+ * Writes `\\u` escapes for what is not ASCII: launcher.ts reads Latin-1, and esbuild escapes strings, but no regular
+ * expressions. Text of JSX has no escapes, so .tsx files write theirs themselves, and `assertAscii` finds what is left.
+ */
+const asciiOnly = {
+  name: 'ASCII only',
+  setup: (esbuild) =>
+    esbuild.onLoad({ filter: /\.[cm]?[jt]s$/ }, async ({ path: file }) => {
+      const text = await readFile(file, 'utf8')
+      if (!NOT_ASCII.test(text)) return undefined
+      const contents = text.replaceAll(/(\\*)([^\0-\x7F])/g, (_, slashes, character) => {
+        const isEscaped = slashes.length % 2 === 1 // which means the same as the character alone
+        return `${isEscaped ? slashes.slice(1) : slashes}\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+      })
+      return { contents, loader: /\.[cm]?ts$/.test(file) ? 'ts' : 'js' }
+    }),
+}
+const NOT_ASCII = /[^\0-\x7F]/
 const SWAGGER_UI = 'node_modules/@fastify/swagger-ui/static'
 /** What the page of src/http/api/docspage.ts loads. */
 const SWAGGER_UI_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']
@@ -162,7 +181,7 @@ async function bundle() {
     format: 'esm',
     entryNames: '[dir]/[name]',
     chunkNames: 'cli/[name]-[hash]',
-    plugins: [bundledRequire],
+    plugins: [bundledRequire, asciiOnly],
     external: [...Object.keys(dependencies), ...OF_OTHERS],
   })
   serveChunk = Object.keys(metafile.outputs).find((name) => metafile.outputs[name].entryPoint === 'src/cli/serve.ts')
@@ -270,6 +289,16 @@ async function toCommonJs() {
     logOverride: { 'empty-import-meta': 'error' },
     allowOverwrite: true,
   })
+  assertAscii()
+}
+
+/** Throws where a file of the program has a character that launcher.ts would read wrong. */
+function assertAscii() {
+  for (const name of readdirSync(outdir, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.js')) continue
+    const found = /.{0,40}[^\0-\x7F]/.exec(readFileSync(path.join(outdir, name), 'utf8'))
+    if (found) throw new Error(`${name}: in a .tsx file, a regular expression needs an escape: ${found[0]}`)
+  }
 }
 
 /** Writes every chunk that `serve` may load, now or later, into a file that a server keeps. */

@@ -167,6 +167,14 @@ describe('a code cache that another user may have written', () => {
   })
 })
 
+it('has only ASCII in what is loaded: it is read as Latin-1, which is one byte a character', () => {
+  const folder = path.resolve(PROGRAM, '../../dist/cli')
+  const beyond = readdirSync(folder).filter(
+    (name) => name.endsWith('.js') && /[^\0-\x7F]/.test(readFileSync(path.join(folder, name), 'utf8')),
+  )
+  expect(beyond).toEqual([])
+})
+
 it('loads a chunk again that threw, instead of returning half of it', async () => {
   const folder = mkdtempSync(path.join(path.dirname(program), '../again-'))
   for (const name of ['bin', 'dist/cli/launcher.js', 'dist/package.json'])
