@@ -80,7 +80,7 @@ async function readThrough(page: Page, url: string): Promise<void> {
   await page.waitForLoadState('networkidle')
 }
 
-it('a first visit takes at most 30 kB over the wire, and a later page 10 kB, all from the site', async () => {
+it('a first visit takes at most 20 kB over the wire, and a later page 8 kB, all from the site', async () => {
   const { site, path } = await busySite()
   const weights: { first: string; path: string; bytes: number; most: number }[] = []
   const hosts = new Set<string>()
@@ -89,11 +89,11 @@ it('a first visit takes at most 30 kB over the wire, and a later page 10 kB, all
     page.on('request', (request) => void hosts.add(new URL(request.url()).origin))
     const weigh = await meter(page)
     await readThrough(page, site.url + first)
-    weights.push({ first, path: first, bytes: weigh(), most: 29_000 }) // and the icon, which only a window asks for
+    weights.push({ first, path: first, bytes: weigh(), most: 20_000 }) // and the icon, which only a window asks for
     for (const later of ['/?page=2', '/boards', '/roadmaps', path, `${path}/voters`, '/posts/new', '/login']) {
       if (later === first) continue
       await readThrough(page, site.url + later)
-      weights.push({ first, path: later, bytes: weigh(), most: 10_000 })
+      weights.push({ first, path: later, bytes: weigh(), most: 8000 })
     }
   }
   expect(weights.filter(({ bytes, most }) => bytes < 500 || bytes > most)).toEqual([])

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Encoding } from '../../http/encoding.js'
+import { ASSETS } from './assetfolder.js'
 
 interface Asset {
   /** Of its bytes, so that browsers may keep it for ever. */
@@ -21,12 +22,7 @@ const TYPES: Record<string, string> = {
   svg: 'image/svg+xml; charset=utf-8',
 }
 
-/** Beside the sources, or where the build puts them. */
-const folder = [path.join(import.meta.dirname, '../assets'), path.join(import.meta.dirname, '../web/assets')].find(
-  (each) => existsSync(path.join(each, 'site.css')),
-)
-
-const read = (name: string): Buffer => readFileSync(path.join(folder ?? '', name))
+const read = (name: string): Buffer => readFileSync(path.join(ASSETS, name))
 
 function assetOf(name: string, bytes = read(name)): Asset {
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 10)
