@@ -131,9 +131,10 @@ async function runServer(
     seconds,
     async () => {
       running.isEnding = true
-      manager.stopping()
+      const told = manager.stopping()
       await running.stop?.(seconds)
       await cli.close()
+      await told
       logger.info('stopped')
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
@@ -189,7 +190,7 @@ async function runServer(
     running.ping = app.ping
     running.log = daemon.log
     if (round === 1) {
-      if (worker !== undefined) tellListening(daemon.listener.named)
+      if (worker !== undefined) tellListening(daemon.listener.handOver())
       warnOfSockets(sockets, { config, log: logger, at: daemon.url })
       manager.ready(`serves ${daemon.url}`, () => isAlive(running))
     }
@@ -249,9 +250,10 @@ async function runPrimary(
     seconds,
     async () => {
       running.isEnding = true
-      manager.stopping()
+      const told = manager.stopping()
       running.removeSocket?.()
       const graceful = (await running.workers?.stop(seconds)) ?? true
+      await told
       logger.info(graceful ? 'stopped' : 'stopped; some workers had to be killed')
       if (!graceful) throw new Error('Some workers had to be killed.') // makes the exit code 1
     },
@@ -293,7 +295,7 @@ async function runPrimary(
       onRestart: (exited) => logger.warn(exited, 'a worker exited and is restarted'),
       onNamed(named) {
         running.removeSocket?.() // the one before is replaced, so this only forgets it
-        running.removeSocket = removeAtExit(named as SocketFile)
+        running.removeSocket = removeAtExit(named as SocketFile).remove
       },
       onLost: (exited) => logger.error(exited, LOST),
       onAllLost,

@@ -43,10 +43,11 @@ export async function nameSocket(temporary: string, socket: string, mode: number
   })
 }
 
-/** Removes the name when this process exits, or when the returned function is called, unless another socket has it by then. */
-export function removeAtExit({ socket, id }: SocketFile): () => void {
+/** Removes the name when this process exits or `remove` is called, unless another socket has it by then or `keep` was called. */
+export function removeAtExit({ socket, id }: SocketFile): { remove(this: void): void; keep(this: void): void } {
+  const keep = () => void process.off('exit', remove)
   const remove = () => {
-    process.off('exit', remove)
+    keep()
     try {
       if (idOf(socket) === id) rmSync(socket, { force: true })
     } catch {
@@ -54,7 +55,7 @@ export function removeAtExit({ socket, id }: SocketFile): () => void {
     }
   }
   process.on('exit', remove)
-  return remove
+  return { remove, keep }
 }
 
 const statusOf = (file: string) => lstatSync(file, { bigint: true, throwIfNoEntry: false })

@@ -19,7 +19,7 @@ interface OpenOptions {
   setting?: Key
   /** Of a Unix socket, such as 0o660. */
   mode?: number | undefined
-  /** What all workers of a server share and no other server has: their primary removes the Unix socket. */
+  /** What all workers of a server share and no other server has: their primary removes the Unix socket, once it has got it. */
   shared?: string | undefined
 }
 
@@ -28,9 +28,7 @@ export class Listener {
   readonly #servers: Server[] = []
   #current: HttpServer | undefined
   #socket: string | undefined
-  #removeSocket = () => {}
-  /** The Unix socket that it has named, as the first of the workers that share it. */
-  named: SocketFile | undefined
+  #named: (SocketFile & ReturnType<typeof removeAtExit>) | undefined
 
   /** Listens at this address. */
   static async open(
@@ -77,13 +75,24 @@ export class Listener {
     server.emit('listening') // from then on Node looks for requests that take too long
   }
 
+  /**
+   * The Unix socket that it has named, as the first of the workers that share it. Whoever takes it removes it: until the
+   * primary knows of it, a worker that is stopped removes it itself.
+   */
+  handOver(): SocketFile | undefined {
+    const named = this.#named
+    this.#named = undefined
+    named?.keep()
+    return named && { socket: named.socket, id: named.id }
+  }
+
   /** Bounds the connections that are open at a time. */
   limit(connections: number): void {
     for (const server of this.#servers) server.maxConnections = connections
   }
 
   close(): void {
-    this.#removeSocket() // first: between the two, nobody can make one anew
+    this.#named?.remove() // first: between the two, nobody can make one anew
     for (const server of this.#servers) server.close()
   }
 
@@ -101,8 +110,8 @@ export class Listener {
     const temporary = temporaryName(socket, shared)
     await this.#open({ path: temporary })
     this.#socket = socket
-    this.named = await nameSocket(temporary, socket, mode)
-    if (this.named && shared === undefined) this.#removeSocket = removeAtExit(this.named)
+    const named = await nameSocket(temporary, socket, mode)
+    if (named) this.#named = { ...named, ...removeAtExit(named) }
   }
 
   async #open(at: ListenOptions | { fd: number; backlog: number }): Promise<void> {

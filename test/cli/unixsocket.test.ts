@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
+import { createServer as createHttpServer, request } from 'node:http'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { nameSocket } from '../../src/core/socketfile.js'
+import { Listener } from '../../src/http/listener.js'
 import { makeMachine } from '../support/cli.js'
 import { cleanup, temporaryFolder } from '../support/site.js'
 
@@ -102,6 +103,19 @@ it('makes the socket anew after all workers were killed, and removes that one in
   expect(await statusAt(socket, '/healthz')).toBe(200)
   expect(await server.stop()).toMatchObject({ code: 0 })
   expect(existsSync(socket)).toBe(false)
+})
+
+it('is removed by a worker that is stopped before its primary knows of it, and by the primary alone since', async () => {
+  const socket = path.join(temporaryFolder(), 'site.sock')
+  const open = () => Listener.open({ socket }, createHttpServer(), { shared: 'family' })
+  const stopped = await open()
+  expect(existsSync(socket)).toBe(true)
+  stopped.close()
+  expect(existsSync(socket)).toBe(false)
+  const told = await open()
+  expect(told.handOver()).toMatchObject({ socket })
+  told.close()
+  expect(existsSync(socket)).toBe(true)
 })
 
 it.each([

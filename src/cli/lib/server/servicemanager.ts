@@ -8,16 +8,20 @@ type Env = Record<string, string | undefined>
 /** How long to wait for systemd to read a message, in milliseconds. */
 const TELL_MS = 10_000
 
+/** The message that feeds the watchdog. */
+const FED = 'WATCHDOG=1'
+
 /** Tells the service manager the state of the server. */
 export interface ServiceManager {
   /** What `systemctl status` shows. */
   waits(this: void, status: string): void
   /** Also starts to feed the watchdog, if the service manager has one. */
   ready(this: void, status: string, isAlive: () => Promise<boolean>): void
-  stopping(this: void): void
+  /** Resolves when the service manager knows it: the process must not end before. */
+  stopping(this: void): Promise<void>
 }
 
-const NOBODY: ServiceManager = { waits() {}, ready() {}, stopping() {} }
+const NOBODY: ServiceManager = { waits() {}, ready() {}, async stopping() {} }
 
 /**
  * Sends states to systemd by the program systemd-notify, because Node cannot open Unix datagram sockets. The program waits
@@ -38,7 +42,8 @@ export function serviceManager(
   let isStopping = false
   /** Sends messages in order. */
   const tell = (...states: string[]) =>
-    void (told = told.then(async () => {
+    (told = told.then(async () => {
+      if (isStopping && states[0] === FED) return // it would come after the end
       const problem = await notify(states, { PATH: env.PATH, NOTIFY_SOCKET: socket })
       if (problem !== undefined && !isUntold) log.warn({ reason: problem }, UNTOLD)
       isUntold = problem !== undefined
@@ -48,21 +53,22 @@ export function serviceManager(
       await sleep(everyMs, undefined, { ref: false })
       if (isStopping) return
       const alive = await isAlive().catch(() => false)
-      if (alive && !isStopping) tell('WATCHDOG=1')
+      if (alive) await tell(FED) // one at a time, also where systemd-notify is slow
     }
   }
   const feedMs = watched === undefined || watched === String(process.pid) ? Number(patience ?? 0) / 2000 : 0
   return {
-    waits: (status) => tell(`STATUS=${status}`),
+    waits: (status) => void tell(`STATUS=${status}`),
     ready(status, isAlive) {
       if (isStopping || isReady) return
       isReady = true
-      tell('READY=1', `STATUS=${status}`)
+      void tell('READY=1', `STATUS=${status}`)
       if (feedMs > 0) void feed(feedMs, isAlive)
     },
     stopping() {
       isStopping = true
-      tell('STOPPING=1', 'STATUS=finishes open requests')
+      const alive = setInterval(() => {}, TELL_MS) // the child process is unreferenced and keeps nothing alive
+      return tell('STOPPING=1', 'STATUS=finishes open requests').finally(() => clearInterval(alive))
     },
   }
 }
