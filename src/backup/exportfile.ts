@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.js'
 import { textLines } from '../core/records.js'
 import { COUNTING, type TableShape, type Value } from '../db/carried.js'
 import { kindsOf, SHAPES } from '../db/columnkinds.js'
-import { exportedTables, type ExportedTable } from '../db/exported.js'
+import { exportedTables, lackedBy, OLDEST_READ, type ExportedTable } from '../db/exported.js'
 import { completed } from '../db/reimported.js'
 import { NEWEST } from '../db/schema.js'
 
@@ -45,7 +45,7 @@ export async function* exportRows(file: string, shown: string, summary: Summary)
     },
     MAX_LINE,
   )
-  let tables: ExportedTable[] = []
+  let [tables, schema]: [ExportedTable[], string] = [[], NEWEST]
   let current: Part | undefined
   let [hasEnd, lastNumber, highest] = [false, 0, 0]
   for await (const text of lines) {
@@ -53,7 +53,9 @@ export async function* exportRows(file: string, shown: string, summary: Summary)
     const { type, ...row } = objectIn(text, wrong)
     if (hasEnd) throw wrong('comes after the end of the export')
     if (number === 1) {
-      tables = tablesOf({ type, ...row }, shown, summary)
+      schema = schemaOf({ type, ...row }, shown)
+      summary.passwords = row.passwords === true
+      tables = exportedTables({ tables: SHAPES }, summary)
       continue
     }
     if (type === 'end') {
@@ -62,24 +64,25 @@ export async function* exportRows(file: string, shown: string, summary: Summary)
       hasEnd = true
       continue
     }
-    const part = current && current.table.type === type ? current : partOf(tables, type)
+    const part = current && current.table.type === type ? current : partOf(tables, type, schema)
     if (!part) throw wrong(`has the unknown type ${shownValue(type)}`)
     if (current && part.at < current.at)
       throw wrong(`is a ${part.table.type}, which comes before each ${current.table.type} in an export`)
     current = part
-    const { table, whole, kinds } = part
-    if (Object.keys(row).join() !== table.columns.join())
-      throw wrong(`does not have the fields of a ${table.type}: ${table.columns.join(', ')}`)
-    const values = table.columns.map((column) => row[column])
+    const { table, whole, kinds, lacked } = part
+    const fields = table.columns.filter((column) => !lacked.has(column))
+    if (Object.keys(row).join() !== fields.join())
+      throw wrong(`does not have the fields of a ${table.type}: ${fields.join(', ')}`)
+    const values = table.columns.map((column) => lacked.get(column) ?? row[column])
     const bad = values.findIndex((value, at) => !isValue(value) || (value === null ? kinds[at]?.isRequired : kinds[at]?.fits(value) === false)) // prettier-ignore
     if (bad >= 0) throw wrong(`has a value in ${table.columns[bad]} that is not ${isValue(values[bad]) ? kinds[bad]?.is : 'a text, a number or null'}`) // prettier-ignore
     if (!table.includes(values as Value[])) throw wrong(`is a ${table.type} that an export leaves out`)
-    const given = row as Record<string, Value>
+    const given = Object.fromEntries(table.columns.map((column, at) => [column, values[at] as Value]))
     if (table.name === 'posts') highest = Math.max(highest, Number(given.number))
     if (table.name === 'counters') lastNumber = Number(given.value)
     if (COUNTING.includes(table.name)) summary.sequences[table.name] = Math.max(summary.sequences[table.name] ?? 0, Number(given.id)) // prettier-ignore
     summary.types.set(table.type, (summary.types.get(table.type) ?? 0) + 1)
-    yield { text: JSON.stringify({ type, ...row }), table: whole, row: completed(whole, given) }
+    yield { text: JSON.stringify({ type, ...given }), table: whole, row: completed(whole, given) }
   }
   if (!hasEnd) throw new AppError('USAGE', `${shown} is not complete: its last line is missing. Nothing was changed.`)
   for (const type of ['settings', 'counter'])
@@ -95,13 +98,15 @@ interface Part {
   /** The same table, with the columns that an export leaves out. */
   whole: TableShape
   kinds: ReturnType<typeof kindsOf>
+  /** What its lines lack. */
+  lacked: ReturnType<typeof lackedBy>
 }
 
-function partOf(tables: readonly ExportedTable[], type: unknown): Part | undefined {
+function partOf(tables: readonly ExportedTable[], type: unknown, schema: string): Part | undefined {
   const at = tables.findIndex((table) => table.type === type)
   const table = tables[at]
   const whole = SHAPES.find(({ name }) => name === table?.name)
-  return table && whole && { at, table, whole, kinds: kindsOf(table) }
+  return table && whole && { at, table, whole, kinds: kindsOf(table), lacked: lackedBy(schema, table.name) }
 }
 
 /** Reads an export in batches of rows of one table. */
@@ -127,16 +132,16 @@ export async function* exportBatches(
   if (batch) yield batch
 }
 
-function tablesOf(header: Record<string, unknown>, shown: string, summary: Summary): ExportedTable[] {
+/** The schema of an export by its first line. Throws USAGE if this version does not read it. */
+function schemaOf(header: Record<string, unknown>, shown: string): string {
   const { type, format, version, schema, passwords } = header
   if (type !== 'header' || format !== 'feedbackctl' || typeof schema !== 'string' || typeof passwords !== 'boolean')
     throw new AppError('USAGE', `${shown} is not an export of feedbackctl: its first line is not a header.`)
   if (version !== 1 || schema > NEWEST)
     throw new AppError('USAGE', `${shown} was exported by a newer feedbackctl. Import it with that version.`)
-  if (schema !== NEWEST)
+  if (schema < OLDEST_READ)
     throw new AppError('USAGE', `${shown} was exported by another version of feedbackctl. Update that site, export it again, and import the new file.`) // prettier-ignore
-  summary.passwords = passwords
-  return exportedTables({ tables: SHAPES }, { passwords })
+  return schema
 }
 
 function objectIn(text: string, wrong: (why: string) => AppError): Record<string, unknown> {

@@ -8,54 +8,25 @@ import { counted, printable } from '../core/text.js'
 import { create } from '../service/imports.js'
 import type { Call } from '../service/lib/operation.js'
 import { answerLines, errorOf } from '../service/lib/uploadresults.js'
+import { objectIn, withoutHash } from '../service/lib/uploadrows.js'
 import { limitHeapGrowth } from '../process/heap.js'
 import { sourceIn } from '../sources/records.js'
 import { SOURCES, type SourceName } from '../sources/index.js'
 import { isAddress, type Preview, type SourceRecord } from '../sources/source.js'
+import { registerRuns } from './importruns.js'
 import { importExport, OWN } from './importsite.js'
-import { showBoards, type OfBoard } from './importboards.js'
+import { FIELDS, report, type Balance } from './importreport.js'
 import { showPreview, sourceOf, WORDS } from './importsource.js'
-import { exitOf, type Flags } from './lib/command/several.js'
+import type { Flags } from './lib/command/several.js'
 import type { Cli } from './lib/connection/session.js'
 import { setCompleted } from './lib/flags/completed.js'
 import { explain } from './lib/flags/helptext.js'
-import { formatOf, isStructured, print } from './lib/output/output.js'
+import { formatOf, isStructured } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
-import type { Column } from './lib/output/table.js'
 import { confirm } from './lib/prompts/prompts.js'
 import { interruptible } from './lib/terminal/interruptible.js'
 import { counter } from './lib/terminal/progress.js'
 import { canPrompt, tell } from './lib/terminal/terminal.js'
-import { commandLine } from './lib/texts/commandline.js'
-
-/** Counts for one type of record. */
-interface Counts {
-  type: string
-  found: number
-  created: number
-  matched: number
-  existing: number
-  failed: number
-}
-
-interface Balance {
-  balance: Counts[]
-  boards: { boardId: string | null; board: string | null; posts: number; votes: number }[]
-  /** The records by board. Older servers leave these three out. */
-  byBoard?: OfBoard[]
-  failures?: { type: string; code: string; count: number; first: string }[]
-  /** Records that are refused for causes that `failures` has no room for. Absent if there are none. */
-  otherFailures?: number
-  /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
-  passwords: { kept: number; leftOut: number }
-  isBalanced: boolean
-  /** Images on other hosts: their number, and the first thousand. Absent if there are none. */
-  linkedImages?: { count: number; images: { type: string; sourceId: string; url: string }[] }
-  /** Images that did not come, but may come with a later import: their number, and the first thousand. Absent if there are none. */
-  missingImages?: { count: number; images: { type: string; sourceId: string; name: string }[] }
-  /** The first new posts, as far as they look like posts that were here before. Absent if none does. */
-  similar?: { looked: number; count: number; posts: { title: string; number: number; earlier: string }[] }
-}
 
 interface Flagged extends Flags {
   board?: string
@@ -64,24 +35,6 @@ interface Flagged extends Flags {
   confirmed?: boolean
   rejects?: string
 }
-
-const number = (head: keyof Counts): Column<Counts> => ({
-  head: head.toUpperCase(),
-  field: head,
-  text: (counts) => String(counts[head]),
-  right: true,
-  drop: 0,
-})
-const columns: Column<Counts>[] = [
-  { head: 'TYPE', field: 'type', text: ({ type }) => type, drop: 0, whole: true },
-  number('found'),
-  number('created'),
-  number('matched'),
-  number('existing'),
-  number('failed'),
-]
-
-const FIELDS = ['type', 'found', 'created', 'matched', 'existing', 'failed']
 
 export function register(command: Command, cli: Cli): void {
   explain(withFields(command, FIELDS), {
@@ -137,6 +90,7 @@ export function register(command: Command, cli: Cli): void {
       return report(cli, flags, await work(false), { isDry: false })
     })
   setCompleted(command.registeredArguments[0], { words: WORDS })
+  registerRuns(command, cli)
 }
 
 function addTo(text: string, before = new Map<string, string>()): Map<string, string> {
@@ -201,7 +155,7 @@ async function imported(
   terminal: Cli['terminal'],
   call: Call,
   input: object,
-  records: AsyncIterable<SourceRecord>,
+  records: AsyncIterable<SourceRecord | string>,
   rejects: string | undefined,
 ): Promise<Balance> {
   const open = new Map<number, string>() // records whose answer is still to come, by their line
@@ -214,7 +168,7 @@ async function imported(
     let [line, text] = [0, '']
     for await (const record of records) {
       interruption.check()
-      const row = JSON.stringify(record)
+      const row = typeof record === 'string' ? record : JSON.stringify(record)
       open.set((line += 1), kept(record, row))
       text += `${row}\n`
       if (text.length < CHUNK) continue
@@ -256,10 +210,11 @@ async function imported(
   }
 }
 
-/** The record for messages and the file of refused records, without a password hash or the bytes of an image. */
-function kept(record: SourceRecord, row: string): string {
-  if (record.type === 'image') return JSON.stringify({ ...record, data: undefined })
-  return 'passwordHash' in record ? JSON.stringify({ ...record, passwordHash: undefined }) : row
+/** The line for messages and the file of refused records, without a password hash or the bytes of an image. */
+function kept(record: SourceRecord | string, row: string): string {
+  const values = typeof record === 'string' ? objectIn(record) : record
+  if (!(values instanceof AppError) && values.type === 'image') return JSON.stringify({ ...values, data: undefined })
+  return withoutHash(row)
 }
 
 /** Size of a chunk of the request body, in characters. */
@@ -275,76 +230,11 @@ function newFile(target: string, given: string): number {
   }
 }
 
-/** What a record is called in messages. */
+/** How messages name a record or a broken line. */
 function nameIn(row: string): string {
-  const {
-    title,
-    name,
-    email,
-    sourceId = '',
-    post = '',
-  } = JSON.parse(row === '' ? '{}' : row) as Record<string, unknown>
-  return JSON.stringify(title ?? name ?? email ?? (sourceId || post)).slice(0, 80)
-}
-
-async function report(
-  { terminal }: Cli,
-  flags: Flagged,
-  {
-    balance,
-    byBoard,
-    failures,
-    otherFailures,
-    boards,
-    passwords,
-    isBalanced,
-    similar,
-    linkedImages,
-    missingImages,
-  }: Balance,
-  { isDry, preview }: { isDry: boolean; preview?: Preview | undefined },
-): Promise<void> {
-  const body = {
-    ...(preview && { preview }),
-    balance,
-    ...(byBoard && { byBoard, failures }),
-    ...(otherFailures !== undefined && { otherFailures }),
-    boards,
-    passwords,
-    ...(similar && { similar }),
-    ...(linkedImages && { linkedImages }),
-    ...(missingImages && { missingImages }),
-    dry_run: isDry,
-  }
-  await print(terminal, flags, { body, rows: balance, columns, id: ({ type }) => type, single: false })
-  const of = (key: 'created' | 'failed') => balance.reduce((sum, counts) => sum + counts[key], 0)
-  const votes = boards.reduce((sum, each) => sum + each.votes, 0)
-  const posts = boards.reduce((sum, each) => sum + each.posts, 0)
-  if (!isStructured(formatOf(terminal, flags))) {
-    await showBoards(terminal, flags, { byBoard: byBoard ?? [], boards })
-    for (const { type, code, count, first } of failures ?? [])
-      tell(terminal, printable(`Refused ${counted(count, type === 'other' ? 'line' : type)}: ${first} (${code})`))
-    if (otherFailures !== undefined)
-      tell(terminal, `Refused ${counted(otherFailures, 'more record')} for other causes.`)
-    if (isDry) tell(terminal, `Would create ${counted(of('created'), 'row')}. Nothing was changed.`)
-    else
-      tell(terminal, `Imported ${counted(of('created'), 'row')}. The site has ${counted(posts, 'post')} with ${counted(votes, 'vote')} from this source.`) // prettier-ignore
-    if (linkedImages)
-      tell(terminal, `Images of other hosts that stay links: ${linkedImages.count}. None is fetched. --json lists them.`) // prettier-ignore
-    if (passwords.kept > 0)
-      tell(terminal, `${isDry ? 'Would keep' : 'Kept'} the passwords of ${counted(passwords.kept, 'user')}.`)
-    if (passwords.leftOut > 0)
-      tell(terminal, `${isDry ? 'Would skip' : 'Skipped'} ${counted(passwords.leftOut, 'password')}, because only bcrypt hashes with a cost of 4 to 14 can be imported. These people sign in by a link that the site mails to them.`) // prettier-ignore
-  }
-  if (similar && !isStructured(formatOf(terminal, flags))) {
-    for (const { title, number: earlier, earlier: its } of similar.posts)
-      tell(terminal, printable(`"${title}" looks like #${earlier} "${its}"`))
-    tell(terminal, `${similar.count} of the first ${counted(similar.looked, 'new post')} ${similar.count === 1 ? 'looks' : 'look'} like a post that was here before. ${isDry ? 'After the import, c' : 'C'}ompare and merge them: ${commandLine(['posts', 'duplicates', '--plan', 'plan.txt'])}`) // prettier-ignore
-  }
-  if (!isBalanced)
-    throw new AppError(
-      'IMPORT_DIFFERS',
-      'The site does not have what the import says. Run it again, and compare the numbers.',
-    )
-  if (of('failed') > 0) process.exitCode = exitOf([2], of('created'))
+  const values = objectIn(row)
+  if (values instanceof AppError) return JSON.stringify(row).slice(0, 80)
+  const { title, name, email, sourceId = '', post = '', row: number } = values
+  const called = JSON.stringify(title ?? name ?? email ?? (sourceId || post)).slice(0, 80)
+  return typeof number === 'number' ? `in row ${number} ${called}` : called
 }

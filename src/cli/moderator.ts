@@ -238,8 +238,10 @@ function shown(
 
 /** Where one key does not merge into it, others may see it than those who see the item. */
 function repeatOf(repeats: NonNullable<Item['repeats']>): string {
-  const { number, title, board, is_private: isPrivate, is_mergeable: isMergeable } = repeats
-  const place = [board && `board ${board.name}`, isPrivate && 'private'].filter(Boolean).join(', ')
+  const { number, title, board, is_private: isPrivate, is_held: isHeld, is_mergeable: isMergeable } = repeats
+  const place = [board && `board ${board.name}`, isPrivate && 'private', isHeld && 'waits for a look']
+    .filter(Boolean)
+    .join(', ')
   return `May repeat #${number} "${title}"${isMergeable || place === '' ? '' : ` (${place})`}: ${whyOf(repeats)}`
 }
 

@@ -22,7 +22,11 @@ export function register(group: Command, cli: Cli): void {
       examples: ['totp status --server https://feedback.example.org'],
       output: {
         columns: [
-          { head: 'SECOND FACTOR', text: ({ isEnabled }) => (isEnabled ? 'on' : 'off'), drop: 0 },
+          {
+            head: 'SECOND FACTOR',
+            text: ({ isEnabled, isNeeded }) => (isEnabled ? 'on' : isNeeded ? 'off, but a role needs it' : 'off'),
+            drop: 0,
+          },
           {
             head: 'CODES LEFT',
             text: ({ isEnabled, recoveryCodesLeft: left }) => (isEnabled ? String(left) : ''),

@@ -241,7 +241,17 @@ export const NOUNS = {
   subject: { group: 'subjects' },
   mail: { verbs: ['retried', 'cancelled', 'tested', 'resumed'] },
   site: {
-    verbs: ['set_up', 'updated', 'secret_replaced', 'backup_requested', 'rehearsal_requested', 'imported'],
+    verbs: [
+      'set_up',
+      'updated',
+      'secret_replaced',
+      'backup_requested',
+      'rehearsal_requested',
+      'imported',
+      'import_started',
+      'import_cancelled',
+      'import_ended',
+    ],
     details: {
       title: 'text',
       description: 'text',

@@ -138,6 +138,13 @@ export async function commentsWithReplies(
   return rows.flatMap(({ parent_id: id }) => id ?? [])
 }
 
+/** Those of some posts that have a comment, or one that not everybody sees. */
+export async function commentedAmong(db: Db, postIds: readonly string[]): Promise<string[]> {
+  if (postIds.length === 0) return []
+  const rows = await db.selectFrom('comments').select('post_id').distinct().where('post_id', 'in', postIds).execute()
+  return rows.map(({ post_id: postId }) => postId)
+}
+
 /** Makes a comment the answer of its post and unmarks the one before; null only unmarks. Lock the post first. */
 export async function setAnswer(db: Db, postId: string, id: string | null, at: string): Promise<void> {
   const answers = db.updateTable('comments').where('post_id', '=', postId)

@@ -24,9 +24,12 @@ export async function insertEvents(db: Db, events: Insertable<Tables['events']>[
 
 /** An event with the current names of its users, its post and its role: null where they are gone. */
 export interface NamedEvent extends EventRow {
+  actorUsername: string | null
   actorName: string | null
+  personUsername: string | null
   personName: string | null
   subjectName: string | null
+  subjectFullName: string | null
   subjectTitle: string | null
   roleName: string | null
 }
@@ -97,9 +100,12 @@ export async function listEvents(db: Db, filter: EventFilter, page: EventPage): 
     .leftJoin('roles as role', 'role.id', 'events.subject_id')
     .selectAll('events')
     .select([
-      'actor.username as actorName',
-      'person.username as personName',
+      'actor.username as actorUsername',
+      'actor.name as actorName',
+      'person.username as personUsername',
+      'person.name as personName',
       'someone.username as subjectName',
+      'someone.name as subjectFullName',
       'post.title as subjectTitle',
       'role.name as roleName',
     ])

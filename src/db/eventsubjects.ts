@@ -12,7 +12,7 @@ const onPublicBoard = (post: string) =>
 
 const isPublic = sql`(posts.display = 1 or posts.is_spam = ${sql.lit(MERGED)} and ${onPublicBoard('posts')}
   and exists (select 1 from merges inner join posts as root on root."postId" = merges."rootId"
-    where merges."postId" = posts."postId" and root.display = 1))`
+    where merges."postId" = posts."postId" and merges."wasHeld" = 0 and root.display = 1))`
 
 interface Named {
   id: string

@@ -84,6 +84,20 @@ export type ExportedName = {
   [Table in keyof typeof EXPORTED]: (typeof EXPORTED)[Table] extends LeftOut ? never : Table
 }[keyof typeof EXPORTED]
 
+/** The oldest schema whose exports are read: those since have the same lines, except for `LATER`. */
+export const OLDEST_READ = '0078_new_accounts'
+
+/** Columns that such exports may lack: since which schema they are there, and what a row from before has. */
+const LATER: { [Table in ExportedName]?: Readonly<Record<string, { since: string; value: Value }>> } = {
+  merges: { wasHeld: { since: '0080_held_merges', value: 0 } },
+}
+
+/** What the rows of a table in an export of a schema lack, by the name of the column. */
+export const lackedBy = (schema: string, table: ExportedName): ReadonlyMap<string, Value> =>
+  new Map(
+    Object.entries(LATER[table] ?? {}).flatMap(([column, { since, value }]) => schema < since ? [[column, value]] : []), // prettier-ignore
+  )
+
 /** A table of the export, with the columns that are exported. */
 export interface ExportedTable extends TableShape {
   name: ExportedName

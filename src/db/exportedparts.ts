@@ -53,6 +53,9 @@ export function sharesOf(boardIds: readonly string[]): Record<ExportedName, Shar
   const ofPerson = (column = 'userId'): Part => ({ where: `"${column}" in ${people}` })
   /** Where something was written before a merge: nothing, if that post is left out. */
   const from = (ref: string) => `case when ${post(ref)} then ${ref} end`
+  /** An import puts an image only into a text that nobody has changed. The export leaves out the events that say so. */
+  const unchanged = (type: 'post' | 'comment', ref: string) =>
+    `not exists (select 1 from events where subject_id = ${ref} and action = '${type}.updated')`
   return {
     settings: 'all',
     legal_pages: 'all',
@@ -107,7 +110,10 @@ export function sharesOf(boardIds: readonly string[]): Record<ExportedName, Shar
         union all select 'post', "postId" from posts where ${post('posts."postId"')}
         union all select 'vote', "voteId" from votes where ${post('votes."postId"')}
         union all select 'comment', id from comments where ${post('comments.post_id')}
-        union all select 'merge', "postId" from merges where ${post('merges."postId"')})`,
+        union all select 'merge', "postId" from merges where ${post('merges."postId"')}
+        union all select 'image', "imageId" from images where ${image('images."imageId"')}
+        union all select 'awaiting', "postId" from posts where ${post('posts."postId"')} and ${unchanged('post', 'posts."postId"')}
+        union all select 'awaiting', id from comments where ${post('comments.post_id')} and ${unchanged('comment', 'comments.id')})`,
     },
   }
 }

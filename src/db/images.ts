@@ -72,7 +72,9 @@ export async function isShownToAll(db: Db, imageId: string): Promise<boolean> {
     join posts on posts."postId" = coalesce(image_uses."postId", comments.post_id)
     left join merges on merges."postId" = posts."postId"
     left join posts as root on root."postId" = merges."rootId"
+    left join boards on boards."boardId" = posts."boardId"
     where image_uses."imageId" = ${imageId} and coalesce(root.display, posts.display) <> 0
+      and (merges."postId" is null or (merges."wasHeld" = 0 and coalesce(boards.display, 1) = 1))
       and (comments.id is null or (comments.is_internal = 0 and comments.is_spam = 0))
     limit 1`.execute(db)
   return rows.length > 0

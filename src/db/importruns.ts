@@ -5,6 +5,9 @@ export type ImportRun = Selectable<Tables['import_runs']>
 
 const IS_OPEN = sql<boolean>`"isOpen" = 1` // a literal: the index is of these rows
 
+/** Columns of a run that may contain an e-mail address. */
+const TOLD = ['name', 'result', 'error'] as const
+
 /** Runs that are remembered. */
 const MOST = 10
 
@@ -61,12 +64,17 @@ export async function keepRun(
   return row === undefined ? 'stopped' : row.isCancelled === 1 ? 'cancelled' : 'goes on'
 }
 
-/** Asks for the end of a run. Returns it, or undefined where it has ended. */
+export async function setProgress(db: Db, runId: string, progress: string): Promise<void> {
+  await db.updateTable('import_runs').set({ progress }).where('runId', '=', runId).execute()
+}
+
+/** Asks a run to end. Returns the run, or undefined if it has ended or was asked before. */
 export const cancelRun = (db: Db, runId: string): Promise<ImportRun | undefined> =>
   db
     .updateTable('import_runs')
     .set({ isCancelled: 1 })
     .where('runId', '=', runId)
+    .where('isCancelled', '=', 0)
     .where(IS_OPEN)
     .returningAll()
     .executeTakeFirst()
@@ -110,30 +118,66 @@ export async function forgetRuns(db: Db, before: string): Promise<void> {
 }
 
 /** Stores refused records as the next part of their file. */
-export async function insertRefusals(db: Db, part: Selectable<Tables['import_refusals']>): Promise<void> {
-  await db.insertInto('import_refusals').values(part).execute()
+export async function insertRefusals(db: Db, { text, ...part }: Selectable<Tables['import_refusals']>): Promise<void> {
+  await db
+    .insertInto('import_refusals')
+    .values({ ...part, text: withoutNul(text) })
+    .execute()
 }
 
-export const readRefusals = (db: Db, runId: string, part: number): Promise<{ text: string } | undefined> =>
-  db.selectFrom('import_refusals').select('text').where('runId', '=', runId).where('part', '=', part).executeTakeFirst()
+/** A part as it was given to `insertRefusals`. */
+export async function readRefusals(db: Db, runId: string, part: number): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('import_refusals')
+    .select('text')
+    .where('runId', '=', runId)
+    .where('part', '=', part)
+    .executeTakeFirst()
+  return row && withNul(row.text)
+}
+
+// A refused line comes back byte for byte, but PostgreSQL cannot store NUL
+const ESCAPE = '\uE000'
+const withoutNul = (text: string): string => text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`)
+const withNul = (text: string): string => text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE)
+
+const quoted = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
 
 /**
- * Removes the e-mail address of a person from runs: previews that contain it, and the refused records. Names are not
- * searched, because a name can be any word.
+ * Finds an address in a line of JSON or CSV, but not within a longer one: `ann@example.org` is neither in
+ * `jo.ann@example.org` nor in `ann@example.org.uk`. Where that is unclear, it is found. Letters of other scripts stand
+ * beside an address as spaces do, and escapes, such as `\n` and `%3A`, are no part of it.
+ */
+function patternOf(address: string): RegExp {
+  const longer = String.raw`(?<![a-z0-9_]|[a-z0-9_][.+%-])|(?<=\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})`
+  return new RegExp(String.raw`(?:${longer})${quoted(address)}(?![a-z0-9]|\.[a-z0-9]|-[a-z0-9-]*\.[a-z])`, 'iu')
+}
+
+/**
+ * Removes the e-mail address of a person from runs: previews that contain it, the refused records, and the address itself
+ * in all other texts. Names are not searched, because a name can be any word.
  */
 export async function eraseFromRuns(db: Db, email: string): Promise<void> {
   const address = email.toLowerCase()
-  const has = (column: 'result' | 'text') =>
+  const has = (column: (typeof TOLD)[number] | 'text') =>
     sql<boolean>`lower(${sql.ref(column)}) like ${`%${escaped(address)}%`} escape '!'`
-  for (const { runId, result } of await db
+  const all = new RegExp(quoted(address), 'giu')
+  const erased = (text: string) => text.replaceAll(all, '…')
+  const inLine = patternOf(address)
+  for (const { runId, name, result, error } of await db
     .selectFrom('import_runs')
-    .select(['runId', 'result'])
-    .where(has('result'))
+    .select(['runId', ...TOLD])
+    .where((eb) => eb.or(TOLD.map(has)))
     .execute()) {
-    const { preview: _, ...rest } = JSON.parse(result ?? '{}') as { preview?: unknown }
+    const { preview, ...rest } = JSON.parse(result ?? '{}') as { preview?: unknown }
+    const keepsPreview = preview !== undefined && erased(JSON.stringify(preview)) === JSON.stringify(preview)
     await db
       .updateTable('import_runs')
-      .set({ result: JSON.stringify(rest) })
+      .set({
+        name: erased(name),
+        result: result && erased(JSON.stringify({ ...(keepsPreview && { preview }), ...rest })),
+        error: error && erased(error),
+      })
       .where('runId', '=', runId)
       .execute()
   }
@@ -142,9 +186,14 @@ export async function eraseFromRuns(db: Db, email: string): Promise<void> {
     .select(['runId', 'part'])
     .where(has('text'))
     .execute()) {
-    const lines = ((await readRefusals(db, runId, part))?.text ?? '').split('\n')
-    const text = lines.filter((line) => !line.toLowerCase().includes(address)).join('\n')
-    await db.updateTable('import_refusals').set({ text }).where('runId', '=', runId).where('part', '=', part).execute()
+    const lines = ((await readRefusals(db, runId, part)) ?? '').split('\n')
+    const text = lines.filter((line) => !inLine.test(line)).join('\n')
+    await db
+      .updateTable('import_refusals')
+      .set({ text: withoutNul(text) })
+      .where('runId', '=', runId)
+      .where('part', '=', part)
+      .execute()
   }
 }
 

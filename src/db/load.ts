@@ -1,4 +1,4 @@
-import { CompiledQuery, sql, type Kysely } from 'kysely'
+import { CompiledQuery, sql, type Kysely, type SqlBool } from 'kysely'
 import { AppError } from '../core/errors.js'
 import { CARRIED, CARRIED_NAMES, COUNTING, FORMER_NAMES, LEFT_OUT, type TableShape, type Value } from './carried.js'
 import { transaction } from './connect.js'
@@ -220,7 +220,10 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
     last = end.number
     told('posts', (done += some.length), all)
   }
-  if (await exists(db, 'merges')) await transaction(db, (inside) => indexMerged(inside, sql`true`))
+  const { kinds } = await columnsOf(db, 'merges')
+  // In the schema of an earlier version, no held post is merged
+  const findable = kinds.has('wasHeld') ? undefined : sql<SqlBool>`true`
+  if (kinds.size > 0) await transaction(db, (inside) => indexMerged(inside, sql`true`, findable))
   if (!(await exists(db, 'comment_search'))) return // the schema of an earlier version
   await indexAllComments(db)
   if (await exists(db, 'search_refill')) await db.deleteFrom('search_refill').execute() // of a migration; done by now

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import { MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
+import { HELD, MERGED, SHOWN, UNLISTED } from '../core/hidden.js'
 import { asStored } from '../core/ids.js'
 import { compiled } from './cache/compiled.js'
 import { rowsForEach } from './dialect.js'
@@ -49,7 +49,7 @@ export const textsMergedInto = async (
             select merges."rootId", posts.title, substr(posts."contentMarkdown", 1, ${sql.lit(READ)}) as "contentMarkdown"
             from merges inner join posts on posts."postId" = merges."postId"
             left join boards on boards."boardId" = posts."boardId" where merges."rootId" = ${rootId}
-              and (coalesce(boards.display, 1) = 1 or ${sql.lit(hidden ? 1 : 0)} = 1)
+              and (coalesce(boards.display, 1) = 1 and merges."wasHeld" = 0 or ${sql.lit(hidden ? 1 : 0)} = 1)
             order by merges."mergedAt" desc limit ${sql.lit(MOST_REASONS)}`,
         ).execute(db)
       ).rows
@@ -63,16 +63,20 @@ export interface Moved {
   comments: number
 }
 
-/** Merges a post that is a root into another root. Hold the lock of `post_counts`. */
-export const mergePost = (
-  db: Db,
-  merge: { postId: string; intoId: string; at: string; by: string | null },
-): Promise<Moved> => referringTo({ users: merge.by, posts: merge.intoId }, () => merging(db, merge))
+interface Merging {
+  postId: string
+  intoId: string
+  at: string
+  by: string | null
+  /** Whether nobody but the team and its author sees the post. */
+  isHeld?: boolean
+}
 
-async function merging(
-  db: Db,
-  { postId, intoId, at, by }: { postId: string; intoId: string; at: string; by: string | null },
-): Promise<Moved> {
+/** Merges a post that is a root into another root. Hold the lock of `post_counts`. */
+export const mergePost = (db: Db, merge: Merging): Promise<Moved> =>
+  referringTo({ users: merge.by, posts: merge.intoId }, () => merging(db, merge))
+
+async function merging(db: Db, { postId, intoId, at, by, isHeld = false }: Merging): Promise<Moved> {
   await lockPosts(db, [postId, intoId])
   const answerId = await answerToGiveUp(db, postId, intoId)
   const votes = await mergeVotes(db, postId, intoId)
@@ -87,7 +91,7 @@ async function merging(
     db,
   )
   await sql`update merges set "rootId" = ${intoId} where "rootId" = ${postId}`.execute(db)
-  const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by }
+  const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by, wasHeld: isHeld ? 1 : 0 }
   await db.insertInto('merges').values(merge).execute()
   await copyFollows(db, intoId)
   await indexMerged(db, sql`merges."rootId" = ${intoId}`)
@@ -148,7 +152,7 @@ const groupOf = (rootId: string): RawBuilder<unknown> =>
   sql`(select ${rootId} as "postId" union all select merges."postId" from merges where merges."rootId" = ${rootId})`
 
 /** Takes the newest merge of a post back, with all that was merged into it before. Hold the lock of `post_counts`. */
-export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow): Promise<void> {
+export async function unmergePost(db: Db, { postId, rootId, answerId, wasHeld }: MergeRow): Promise<void> {
   await lockPosts(db, [postId, rootId])
   await db.deleteFrom('merges').where('postId', '=', postId).execute()
   await sql`
@@ -191,8 +195,9 @@ export async function unmergePost(db: Db, { postId, rootId, answerId }: MergeRow
     await sql`delete from follows where "postId" = ${id} and "fromPostId" is not null`.execute(db)
     await copyFollows(db, id)
   }
+  // What was held is held again: nobody has published it
   await sql`
-    update posts set is_spam = ${SHOWN}, display = coalesce((select display from boards where boards."boardId" = posts."boardId"), 1)
+    update posts set is_spam = ${wasHeld === 1 ? HELD : SHOWN}, display = case when ${sql.lit(wasHeld)} = 1 then 0 else coalesce((select display from boards where boards."boardId" = posts."boardId"), 1) end
     where "postId" = ${postId}`.execute(db)
   await indexAgain(db, [postId, rootId])
 }
@@ -302,7 +307,7 @@ export const membersOf = async (db: Db, rootId: string): Promise<string[]> =>
 
 export interface MergedFilter {
   rootId: string
-  /** Whether those of private boards are among them. */
+  /** Whether those of private boards, and those that were held, are among them. */
   hidden: boolean
 }
 
@@ -313,7 +318,9 @@ const merged = (db: Db, { rootId, hidden }: MergedFilter) =>
     .leftJoin('boards', 'boards.boardId', 'posts.boardId')
     .where('merges.rootId', '=', rootId)
     .$if(!hidden, (query) =>
-      query.where((eb) => eb.or([eb('posts.boardId', 'is', null), eb('boards.display', '=', 1)])),
+      query
+        .where('merges.wasHeld', '=', sql.lit(0))
+        .where((eb) => eb.or([eb('posts.boardId', 'is', null), eb('boards.display', '=', 1)])),
     )
 
 export type MergedView = Awaited<ReturnType<typeof listMerged>>[number]

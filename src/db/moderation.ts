@@ -75,6 +75,16 @@ export async function textsOf(
 const among = (db: Db, ids: readonly string[]): RawBuilder<unknown> =>
   isPostgres(db) ? sql`= any(${sql.val(ids)}::text[])` : sql`in (${sql.join(ids)})`
 
+/** Counts the internal notes of each post, up to `most` each. Posts without notes are left out. */
+export async function notesOf(db: Db, postIds: readonly string[], most: number): Promise<ReadonlyMap<string, number>> {
+  if (postIds.length === 0) return new Map()
+  const one = (postId: string) =>
+    sql`select ${postId} as "postId", count(*) as notes from (select 1 from comments where post_id = ${postId} and is_internal = 1 and is_spam = 0 limit ${sql.lit(most)}) as part`
+  const query = sql<{ postId: string; notes: number }>`${sql.join(postIds.map(one), sql` union all `)}`
+  const { rows } = await query.execute(db)
+  return new Map(rows.flatMap(({ postId, notes }) => (notes > 0 ? [[postId, notes] as const] : [])))
+}
+
 /** The open reports of these posts or comments, in no order. */
 export const openReports = (db: Db, kind: Candidate['kind'], ids: readonly string[]) =>
   db
@@ -109,6 +119,25 @@ export const findReview = (db: Db, item: Item) =>
     .selectFrom('reviews')
     .select(['decidedAt', 'editedAt', 'isOpen', 'snoozedUntil', 'snoozedBy'])
     .where(column(item), '=', id(item))
+    .executeTakeFirst()
+
+/** The last decision about a post or comment, and who made it. The name is null at the command line and for a deleted account. */
+export const lastDecision = (db: Db, kind: Candidate['kind'], subjectId: string) =>
+  db
+    .selectFrom('events')
+    .leftJoin('users', 'users.userId', 'events.actor_id')
+    .select(['events.action', 'events.created_at as at', 'users.name', 'users.username'])
+    .where('events.subject_id', '=', subjectId)
+    .where('events.subject', 'is not', null) // as the index has it
+    .where('events.action', 'in', [
+      `${kind}.kept`,
+      `${kind}.marked_spam`,
+      `${kind}.snoozed`,
+      `${kind}.woken`,
+      `${kind}.reopened`,
+    ]) // prettier-ignore
+    .orderBy('events.id', 'desc')
+    .limit(1)
     .executeTakeFirst()
 
 /** Restores the decision from before, or removes the present one where there was none. Who snoozed it may be deleted since. */
@@ -268,9 +297,11 @@ export async function hasShown(db: Db, userId: string): Promise<boolean> {
   const shown = sql.lit(SHOWN)
   const post = db
     .selectFrom('posts')
-    .select('postId')
-    .where('userId', '=', userId)
-    .where('is_spam', 'in', [shown, sql.lit(MERGED)])
+    .leftJoin('merges', 'merges.postId', 'posts.postId')
+    .select('posts.postId')
+    .where('posts.userId', '=', userId)
+    .where('posts.is_spam', 'in', [shown, sql.lit(MERGED)])
+    .where((eb) => eb(eb.fn.coalesce('merges.wasHeld', sql.lit(0)), '=', sql.lit(0)))
   if (await post.limit(1).executeTakeFirst()) return true
   const comment = db.selectFrom('comments').select('id').where('author_id', '=', userId).where('is_spam', '=', shown)
   return (await comment.limit(1).executeTakeFirst()) !== undefined

@@ -1,3 +1,4 @@
+import { settledAt } from './notifications.js'
 import type { Db } from './tables.js'
 
 /** Whether any notification is due to be mailed. */
@@ -36,6 +37,7 @@ const mailed = (db: Db) =>
         .on('follows.isFollowing', '=', 0),
     )
     .selectAll('notifications')
+    .select(settledAt.as('settledAt'))
     .select([
       'posts.number',
       'posts.title',

@@ -38,6 +38,22 @@ const named = (name: string, { privatePosts, internal, unread, decides }: InboxF
 const heldNews = (column: 'posts.is_spam' | 'comments.is_spam') =>
   sql<SqlBool>`(notifications.kind = 'report' and ${sql.ref(column)} = ${sql.lit(HELD)})`
 
+/**
+ * The time of the decision about a reported post or comment. From then on the report is news to nobody of the team. Null
+ * before the decision, and for other kinds of notifications.
+ */
+export const settledAt = sql<string | null>`case when notifications.kind = 'report' then coalesce(
+  (select reviews."decidedAt" from reviews where reviews."commentId" = notifications."commentId" and reviews."isOpen" = 0 and reviews."decidedAt" > notifications."createdAt"),
+  (select reviews."decidedAt" from reviews where reviews."postId" = notifications."postId" and notifications."commentId" is null and reviews."isOpen" = 0 and reviews."decidedAt" > notifications."createdAt")) end`
+
+/** Only the team gets reports, so only its notifications depend on decisions. */
+const isOfTeam = ({ decides }: Pick<Inbox, 'decides'>): boolean => decides.posts || decides.comments
+
+/** Reads of unread ones look at this many of the newest: somebody may have tens of thousands of decided reports. */
+const NEWEST = 2000
+const isAmongNewest = (userId: string) =>
+  sql<SqlBool>`notifications."eventId" >= coalesce((select newest."eventId" from notifications as newest where newest."userId" = ${userId} and newest."isOnPage" = 1 and newest."readAt" is null order by newest."eventId" desc limit 1 offset ${sql.lit(NEWEST)}), 0)`
+
 const filtered = (db: Db, { privatePosts, internal, unread, decides }: InboxFilter, userId: string) =>
   db
     .selectFrom('notifications')
@@ -46,6 +62,9 @@ const filtered = (db: Db, { privatePosts, internal, unread, decides }: InboxFilt
     .where('notifications.userId', '=', userId)
     .where('notifications.isOnPage', '=', sql.lit(1))
     .$if(unread, (query) => query.where('notifications.readAt', 'is', null))
+    .$if(unread && isOfTeam({ decides }), (query) =>
+      query.where(isAmongNewest(userId)).where(sql<SqlBool>`${settledAt} is null`),
+    )
     .where((eb) =>
       privatePosts ? eb.or([eb('posts.is_spam', '=', 0), heldNews('posts.is_spam')]) : eb('posts.display', '=', 1),
     )
@@ -130,6 +149,23 @@ export const searchNotifications = (
     },
   )
 
+/** The times of the decisions about reports, by event id. Undecided reports are left out. */
+export async function settledAmong(
+  db: Db,
+  userId: string,
+  rows: readonly Pick<NotificationView, 'eventId' | 'kind' | 'readAt'>[],
+): Promise<ReadonlyMap<number, string>> {
+  const ids = rows.flatMap(({ eventId, kind, readAt }) => (kind === 'report' && readAt === null ? [eventId] : []))
+  if (ids.length === 0) return new Map()
+  const found = await db
+    .selectFrom('notifications')
+    .select(['eventId', settledAt.as('settledAt')])
+    .where('userId', '=', userId)
+    .where('eventId', 'in', ids)
+    .execute()
+  return new Map(found.flatMap(({ eventId, settledAt: at }) => (at === null ? [] : [[eventId, at] as const])))
+}
+
 /** Counts the unread ones, up to `most`. */
 export async function countUnread(db: Db, inbox: Inbox, most: number): Promise<number> {
   const filter = { ...inbox, unread: true }
@@ -177,6 +213,7 @@ export async function toldAmong(
     .selectFrom('notifications')
     .select('userId')
     .where('postId', '=', postId)
+    .where('commentId', 'is', null)
     .where('kind', '=', kind)
     .where('userId', 'in', userIds)
     .execute()
@@ -288,7 +325,9 @@ export function toldOfPost(db: Db, postId: string, eventId?: number) {
     .selectFrom(counts.as('told'))
     .leftJoin('users', 'users.userId', 'told.actorId')
     .leftJoin('comments', 'comments.id', 'told.commentId')
+    .leftJoin('events', 'events.id', 'told.eventId')
     .selectAll('told')
+    .select('events.action')
     .select(['users.name', 'users.username', 'users.avatar', 'comments.is_internal as isInternal'])
     .execute()
 }

@@ -32,16 +32,19 @@ export async function indexPosts(
 const MOST_MERGED = 200
 export const READ = 2000
 
+/** Of what is merged, the words that everybody may find: those of a held post are for the team alone. */
+const FINDABLE = sql<SqlBool>`merges."wasHeld" = 0`
+
 /**
  * Gives posts the words of what was merged into them, so that whoever looks for a wish in other words finds it. `which` is
- * a condition on `merges`.
+ * a condition on `merges`. `findable` is another one in the schema of an earlier version.
  */
-export async function indexMerged(db: Db, which: RawBuilder<SqlBool>): Promise<void> {
+export async function indexMerged(db: Db, which: RawBuilder<SqlBool>, findable = FINDABLE): Promise<void> {
   const { rows } = await sql<Row & { merged: string }>`
     select root.number, root.title, root."contentMarkdown",
       posts.title || ' ' || substr(coalesce(posts."contentMarkdown", ''), 1, ${sql.lit(READ)}) as merged
     from merges cross join posts as root cross join posts
-    where root."postId" = merges."rootId" and posts."postId" = merges."postId" and ${which}
+    where root."postId" = merges."rootId" and posts."postId" = merges."postId" and ${findable} and ${which}
     order by merges."rootId", merges."mergedAt" desc, merges."postId"`.execute(db)
   const found = [...groupedBy(rows, ({ number }) => number).values()].flatMap((all) => {
     const [first] = all

@@ -99,6 +99,8 @@ export interface Tables {
     mergedAt: string
     /** Null for the command line, and where the account is deleted. */
     mergedBy: string | null
+    /** 1 if it was held: its title and text are still for those who read private boards alone. */
+    wasHeld: Generated<number>
   }
   /** Votes of people who had voted before for a post that is merged with the one of these. They do not count. */
   merged_votes: { voteId: string; userId: string; postId: string; createdAt: string }

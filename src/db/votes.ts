@@ -9,7 +9,7 @@ import { referringTo } from './references.js'
 /** A vote, its user, and the post that it was cast on if that one was merged. */
 export type ListedVote = Awaited<ReturnType<typeof listVotes>>[number]
 /** A vote and its user. */
-export type Voter = Omit<ListedVote, 'throughNumber' | 'throughTitle' | 'throughDisplay'>
+export type Voter = Omit<ListedVote, 'throughNumber' | 'throughTitle' | 'throughDisplay' | 'throughHeld'>
 
 const voters = (db: Db) =>
   db
@@ -17,9 +17,15 @@ const voters = (db: Db) =>
     .innerJoin('users', 'users.userId', 'votes.userId')
     .leftJoin('posts as through', 'through.postId', 'votes.fromPostId')
     .leftJoin('boards', 'boards.boardId', 'through.boardId')
+    .leftJoin('merges', 'merges.postId', 'votes.fromPostId')
     .selectAll('votes')
     .select(['users.name', 'users.username', 'users.avatar'])
-    .select(['through.number as throughNumber', 'through.title as throughTitle', 'boards.display as throughDisplay'])
+    .select([
+      'through.number as throughNumber',
+      'through.title as throughTitle',
+      'boards.display as throughDisplay',
+      'merges.wasHeld as throughHeld',
+    ])
 
 const orderOf = ({ created: direction }: Sorting) =>
   ({ by: ['createdAt', 'voteId'], direction, table: 'votes' }) as const

@@ -37,7 +37,7 @@ export const followedIn = (db: Db, userId: string, news: readonly PendingMail[])
   followedAmong(db, userId, [...new Set(news.filter(({ kind }) => isForFollowers(kind)).map(({ postId }) => postId))])
 
 /**
- * Whether a mail may tell of something at this moment: it was not read on the page, and is there, public or permitted,
+ * Whether a mail may tell of something at this moment: it was not read on the page or decided, and is there, public or permitted,
  * followed, and a thing that the person is mailed about. `site` are the ways of the site, as stored, and `followed` is
  * from `followedIn`.
  */
@@ -46,7 +46,7 @@ export function isNews(
   { mayRead, followed, site, now }: { mayRead: MayRead; followed: ReadonlySet<string>; site: string; now: Date },
 ): boolean {
   const { userId, roadmapId } = row
-  if (row.readAt !== null || isHidden(row, row.is_spam) || row.isMuted !== null) return false
+  if (row.readAt !== null || row.settledAt !== null || isHidden(row, row.is_spam) || row.isMuted !== null) return false
   if (isForFollowers(row.kind) && !followed.has(row.postId)) return false
   if (now.getTime() - Date.parse(row.createdAt) > LATEST_MS) return false
   if (!mailOf(effectiveWays(site, row.ways ?? undefined)[topicOf(row.kind)])) return false

@@ -1,5 +1,6 @@
-import { claimRun, endRun, forgetRuns, listRuns, openRun, type ImportRun } from '../db/importruns.js'
-import { workOn, type ImportBase } from '../service/importwork.js'
+import { claimRun, forgetRuns, listRuns, openRun, type ImportRun } from '../db/importruns.js'
+import { workOn } from '../service/importwork.js'
+import { endRecorded, type ImportBase } from '../service/lib/importevents.js'
 import { isKept, REFUSED_MS } from '../service/lib/importstates.js'
 import type { Job, Run } from './runner.js'
 
@@ -55,13 +56,13 @@ interface Seen {
 
 /** Ends a run whose server is silent, or whose file no server has. Returns the progress report that was seen. */
 async function endSilent(base: ImportBase, site: Run, run: ImportRun, before: Seen | undefined): Promise<Seen> {
-  const { db, now } = site
+  const { now } = site
   const { runId, seenAt, isCancelled } = run
   const of = `${runId} ${seenAt}`
   if (before?.of !== of) return { of, at: now().getTime() }
   if (now().getTime() - before.at < SILENT) return before
   const ending = isCancelled === 1 ? 'cancelled' : 'stopped'
-  if (await endRun(db, { runId, seenAt, endedAt: now().toISOString(), ending })) await sweep(base, site)
+  if (await endRecorded(base, run, { seenAt, ending })) await sweep(base, site)
   return before
 }
 

@@ -1,6 +1,6 @@
 import type { Rate } from '../core/limits.js'
 import type { DeliverySettings } from '../delivery/kinds.js'
-import type { ImportBase } from '../service/importwork.js'
+import type { ImportBase } from '../service/lib/importevents.js'
 import type { Context } from '../service/lib/context.js'
 import { backups, type Schedule } from './backups.js'
 import { backupTasks, type BackupWork } from './backuptasks.js'

@@ -1,11 +1,12 @@
 import * as Type from 'typebox'
+import { HELD, SHOWN } from '../core/hidden.js'
 import { followersOf } from '../db/follows.js'
 import { findRoadmap } from '../db/roadmaps.js'
 import type { PostView } from '../db/posts/row.js'
 import { MOST_AT_ONCE } from './lib/bulk.js'
 import { MAX_BODY } from './lib/commentshapes.js'
 import type { Context } from './lib/context.js'
-import { mentionNews, mergedInto, readersOf, toFollowers, type News, type Reader } from './lib/news.js'
+import { authorAmong, mentionNews, mergedInto, readersOf, toFollowers, type News, type Reader } from './lib/news.js'
 import { operation } from './lib/operation.js'
 import { roadmapIdAfter } from './lib/postplaces.js'
 import { fields, inPath, listOf, nullable } from './lib/schemas.js'
@@ -18,6 +19,7 @@ const Audience = Type.Object({
   mail: Type.Integer({ description: 'Of them by a mail at once' }),
   digest: Type.Integer({ description: 'In their next digest' }),
   page: Type.Integer({ description: 'On their page of notifications alone' }),
+  is_capped: Type.Optional(Type.Boolean({ description: 'Whether there are more, because it stopped at `most`' })),
 })
 export type Audience = Type.Static<typeof Audience>
 
@@ -51,6 +53,7 @@ export const audience = operation({
         names: 'post',
       }),
     ),
+    most: Type.Optional(Type.Integer({ minimum: 1, description: 'Stop counting after so many people' })),
     into: Type.Optional(
       Type.String({
         description: 'Id, slug or number of a post: count who would be told that the posts are merged into it',
@@ -60,7 +63,7 @@ export const audience = operation({
   }),
   output: Type.Object({ audience: Audience }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
-  async run(ctx, { also = [], into, ...change }, post) {
+  async run(ctx, { also = [], into, most = Infinity, ...change }, post) {
     const target = into === undefined ? undefined : await visiblePost(ctx, into)
     const posts = new Map([[post.postId, post]])
     for (const given of also) {
@@ -69,17 +72,21 @@ export const audience = operation({
     }
     await assertVotesSeen(ctx, [...posts.values()])
     const ways = new Map<string, Way>()
+    let isCapped = false
     for (const each of posts.values()) {
+      if (isCapped) break
       const told = new Set<string>() // of several news of one change, the first
       for (const news of await (target ? mergeNews(ctx, each, target) : changeNews(ctx, each, change)))
-        for await (const readers of readersOf(ctx.db, news, { now: ctx.now, mail: ctx.mail }))
+        for await (const readers of readersOf(ctx.db, news, { now: ctx.now, mail: ctx.mail })) {
           for (const { userId, mail } of readers) {
             if (told.has(userId)) continue
             told.add(userId)
             ways.set(userId, sooner(ways.get(userId), wayOf(mail)))
           }
+          if ((isCapped = ways.size > most)) break
+        }
     }
-    const audience = { people: ways.size, mail: 0, digest: 0, page: 0 }
+    const audience: Audience = { people: ways.size, mail: 0, digest: 0, page: 0, ...(isCapped && { is_capped: true }) }
     for (const way of ways.values()) audience[way]++
     return { audience }
   },
@@ -99,7 +106,7 @@ async function changeNews(
   post: PostView,
   { roadmapId, message, text }: { roadmapId?: string | null | undefined; message: boolean; text?: string | undefined },
 ): Promise<News[]> {
-  if (post.is_spam !== 0) return []
+  if (post.is_spam !== SHOWN) return []
   const by = await viewerOf(ctx)
   const comment = message ? { id: '' } : undefined
   const news = toFollowers(post, { by, comment, roadmap: await newStatus(ctx, roadmapId, post) })
@@ -109,10 +116,11 @@ async function changeNews(
 
 /** What a merge would tell those who follow the post that is merged. */
 async function mergeNews(ctx: Context, post: PostView, target: PostView): Promise<News[]> {
-  if (post.postId === target.postId || post.is_spam !== 0 || target.is_spam !== 0) return []
+  const isHeld = post.is_spam === HELD
+  if (post.postId === target.postId || (post.is_spam !== SHOWN && !isHeld) || target.is_spam !== SHOWN) return []
   const people: string[] = []
   for await (const some of followersOf(ctx.db, post.postId)) people.push(...some.map(({ userId }) => userId))
-  return [mergedInto(target, { by: await viewerOf(ctx), only: people })]
+  return [mergedInto(target, { by: await viewerOf(ctx), only: isHeld ? authorAmong(post, people) : people })]
 }
 
 /** Undefined where the status stays, or the post is to have none. */

@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { assertNoPlaceholder } from '../core/placeholders.js'
-import { acceptInvitation } from '../db/invitations.js'
+import { acceptInvitation, isInvitationOpen } from '../db/invitations.js'
 import { readSettings } from '../db/settings.js'
 import type { UserRow } from '../db/tables.js'
 import { assignEveryone, endSessions, findUserByEmail, lockUser, updateUser } from '../db/users.js'
@@ -13,18 +13,8 @@ import { revokeKeys } from './lib/keys.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { assertNewPassword, assertPasswordGiven, hashNewPassword, passwordMatches } from './lib/passwords.js'
-import {
-  assertEmail,
-  AuthUser,
-  codeField,
-  emailField,
-  insertPerson,
-  languageField,
-  nameField,
-  newUser,
-  passwordField,
-  userNotFound,
-} from './lib/people.js'
+import { assertEmail } from './lib/emails.js'
+import { AuthUser, codeField, emailField, insertPerson, languageField, nameField, newUser, passwordField, userNotFound } from './lib/people.js' // prettier-ignore
 import { readPasswordToken } from './lib/passwordtoken.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
 import { personOf } from './lib/sessions.js'
@@ -203,10 +193,18 @@ export const validateToken = operation({
       description: 'What the link is for',
     }),
   }),
-  output: Type.Object({ reset: Type.Object({ valid: Type.Boolean() }) }),
+  output: Type.Object({
+    reset: Type.Object({
+      valid: Type.Boolean(),
+      invitation: Type.Optional(
+        Type.Boolean({ description: 'true if the account waits for its invitation to be accepted; otherwise absent' }),
+      ),
+    }),
+  }),
   async run(ctx, { token, purpose }) {
-    await oneTimeTokenOf(ctx, token, purpose)
-    return { reset: { valid: true } }
+    const { userId } = await oneTimeTokenOf(ctx, token, purpose)
+    const isInvited = purpose === 'resetPassword' && (await isInvitationOpen(ctx.db, userId))
+    return { reset: { valid: true, ...(isInvited && { invitation: true }) } }
   },
 })
 

@@ -11,7 +11,7 @@ import { findOwner } from '../db/users.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { operation } from './lib/operation.js'
-import { domainOf } from './lib/people.js'
+import { domainOf } from './lib/emails.js'
 import { fields, listOf } from './lib/schemas.js'
 
 const RULE = 'a list of at most 1000 domain names'

@@ -22,7 +22,17 @@ import { textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 
 const person = (description: string) =>
-  Type.Union([Type.Object({ userId: Type.String(), username: Type.String() }), Type.Null()], { description })
+  Type.Union(
+    [
+      Type.Object({
+        userId: Type.String(),
+        name: Type.String({ description: 'Empty where the user gave none' }),
+        username: Type.String(),
+      }),
+      Type.Null(),
+    ],
+    { description },
+  )
 
 const PLACE = 'The present name of the board or roadmap with this id; absent where it is gone, or private to the caller'
 
@@ -42,6 +52,7 @@ export const Event = Type.Object({
     description:
       'Name of the row at that time; for users, and for posts in vote events, the current name. For callers who may not read all such rows: the current name, or null where the row is private or gone',
   }),
+  user: person('The user that the event is about; null where it is about something else, or the account is gone'),
   person: person('The other user concerned: who got a role, or whose vote was cast'),
   actor: person('Who did it; null for visitors and at the command line'),
   via: oneOf(['cli', 'http']),
@@ -83,7 +94,7 @@ export const list = operation({
     ...orderFields('asc', 'Sort by time: asc is oldest first'),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 10, fromText: true, description: 'Events on a page' }),
     page: Type.Optional({ ...pageFields(EVENTS).page, description: 'Page number, unless after is given (default: 1)' }),
-    query: textField('events', { within: 'action, subject or user names', most: MOST_READ }),
+    query: textField('events', { within: 'action, subject or users', most: MOST_READ }),
     person: Type.Optional(
       Type.String({
         description: 'Only events by or about this user: e-mail address, user name or id',
@@ -190,7 +201,15 @@ export async function postOf(db: Context['db'], { action, subject_id: id }: Name
 }
 
 /** The texts of an event that a search looks at. */
-const namesOf = ({ action, name, personName, actorName }: ReadableEvent) => [action, name, personName, actorName]
+const namesOf = ({ action, name, ...people }: ReadableEvent) => [
+  action,
+  name,
+  people.personUsername,
+  people.personName,
+  people.actorUsername,
+  people.actorName,
+  people.subjectFullName,
+]
 
 /** The id of a person, also of one whose account was deleted. */
 async function personId(ctx: Context, who: string): Promise<string> {
@@ -208,8 +227,9 @@ export function toEvent(actor: Actor, event: ReadableEvent): Event {
     action,
     subject_id,
     subject: name,
-    person: personOf(personId, rest.personName),
-    actor: personOf(actorId, rest.actorName),
+    user: rest.subjectName === null ? null : personOf(subject_id, rest.subjectFullName, rest.subjectName),
+    person: personOf(personId, rest.personName, rest.personUsername),
+    actor: personOf(actorId, rest.actorName, rest.actorUsername),
     via: operator === null ? 'http' : 'cli',
     operator,
     address: can(actor, 'user:read') ? rest.address : null,
@@ -237,5 +257,12 @@ const toDetail = ({ field, before, after, names }: NamedChange) => ({
 
 const asText = (value: FieldChange['before']): string | null => (value === null ? null : String(value))
 
-const personOf = (userId: string | null, username: string | null) =>
-  userId === null ? null : { userId, username: username ?? DELETED_USER.username }
+/** A deleted account keeps its id in the log. */
+const personOf = (userId: string | null, name: string | null, username: string | null) =>
+  userId === null
+    ? null
+    : {
+        userId,
+        name: username === null ? DELETED_USER.name : (name ?? ''),
+        username: username ?? DELETED_USER.username,
+      }

@@ -146,8 +146,8 @@ function contradiction(rival: NamedEvent | undefined, event: Undone): AppError {
   const nothing = 'Nothing was undone.'
   if (!rival)
     return new AppError('CONTENT_CHANGED', `It is not as event ${event.id} (${event.action}) left it, and no event says why. ${nothing}`) // prettier-ignore
-  const { id, action, actorName, origin, created_at: at } = rival
-  const who = actorName ?? (origin === 'http' ? 'a visitor' : origin)
+  const { id, action, actorUsername, origin, created_at: at } = rival
+  const who = actorUsername ?? (origin === 'http' ? 'a visitor' : origin)
   const said = `event ${id} (${action} by ${who}, ${at})`
   return new AppError(
     'CONTENT_CHANGED',

@@ -26,42 +26,49 @@ export class AwaitedImages {
     await this.#known.remember(ctx, 'awaiting', rows.map(({ record, id }) => [keyOf(record), id])) // prettier-ignore
   }
 
-  /** Puts images that are here now into texts of an earlier import. A text that was changed since stays as it is. */
-  async show(ctx: Context, records: readonly ImportRecord[]): Promise<void> {
+  /**
+   * Puts images that are here now into texts of an earlier import. A text that was changed since stays as it is. Returns
+   * the names of the images that are still missing, by the text's `sourceId`.
+   */
+  async show(ctx: Context, records: readonly ImportRecord[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const missing = new Map<string, readonly string[]>()
     const texts = records.filter((record): record is WithText => record.type === 'post' || record.type === 'comment')
     const named = texts.filter(({ fields }) => fields.text?.includes('(import-image:'))
-    if (ctx.dryRun || named.length === 0) return
+    if (named.length === 0) return missing
     const awaiting = await this.#known.rows(ctx, 'awaiting', named.map(keyOf))
     const some = named.filter((record) => awaiting.has(keyOf(record)))
-    if (some.length === 0) return
+    if (some.length === 0) return missing
     const shownIn = await this.#images.shownIn(ctx, some.map(({ fields }) => fields.text)) // prettier-ignore
     const done: [string, string][] = []
     for (const record of some) {
       const id = awaiting.get(keyOf(record)) ?? ''
-      if (!(await this.#stillLacks(ctx, record, id, shownIn))) done.push([keyOf(record), id])
+      const names = await this.#stillMissing(ctx, record, id, shownIn)
+      if (names.length > 0) missing.set(record.fields.sourceId, names)
+      else done.push([keyOf(record), id])
     }
     await this.#known.forget(ctx, 'awaiting', done)
+    return missing
   }
 
-  /** Puts in what is here, and returns whether the text still lacks an image. */
-  async #stillLacks(
+  /** Puts in what is here, and returns the names of the images that the text still lacks. */
+  async #stillMissing(
     ctx: Context,
     record: WithText,
     id: string,
     shownIn: Awaited<ReturnType<ImportedImages['shownIn']>>,
-  ): Promise<boolean> {
+  ): Promise<readonly string[]> {
     const there = await importedText(ctx.db, record.type, id)
     // It was deleted, or somebody changed it and may have removed an image
-    if (there === undefined || there.isChanged) return false
+    if (there === undefined || there.isChanged) return []
     const given = record.fields.text ?? ''
     const now = shownIn(given)
     const before = await writtenText(record, shownIn(given, there.imageIds).text)
     const after = await writtenText(record, now.text)
-    if (there.text !== before) return false
+    if (there.text !== before) return []
     const at = new Date(Date.parse(there.updatedAt) + 1).toISOString()
-    if (after !== before && (await replaceImportedText(ctx.db, record.type, id, { before, after, at })))
+    if (!ctx.dryRun && after !== before && (await replaceImportedText(ctx.db, record.type, id, { before, after, at })))
       await recordUses(ctx.db, record.type === 'post' ? { postId: id, markdown: after } : { commentId: id, markdown: after }, now.imageIds, { isNew: false }) // prettier-ignore
-    return now.missing.length > 0
+    return now.missing
   }
 }
 

@@ -9,7 +9,7 @@ import { assertNoneRuns } from './lib/importstates.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { fields, oneOf } from './lib/schemas.js'
 import { upload } from './lib/upload.js'
-import { NDJSON } from './lib/uploadrows.js'
+import { NDJSON, objectIn, withoutHash } from './lib/uploadrows.js'
 import { end, importedSite, lineOf } from './siteimports.js'
 
 /** The word for an export of a site. */
@@ -51,7 +51,8 @@ export const OF_FILES = {
 
 export const file = upload({
   id: 'imports.file',
-  summary: 'Import a file of another product, or an export of a site; a dry run keeps the file for an hour',
+  summary:
+    'Import a file of another product, or an export of a site; a dry run keeps the file for an hour, or until your next one',
   http: 'POST /import/file 200',
   access: 'owner',
   errors: ['BOARD_NOT_FOUND', 'IMPORT_RUNNING', 'NOT_FOUND', 'STORAGE_FULL'],
@@ -86,7 +87,7 @@ export interface Wanted {
   named: string | undefined
   boardId: string | null
   confirmed: boolean
-  /** Takes each record that is refused, as it was read. */
+  /** Called with each refused line. */
   refused?(this: void, row: string, source: string): void
   /** Ends the reading of records. */
   signal?: AbortSignal
@@ -96,11 +97,17 @@ export interface Wanted {
 export async function* pieces(ctx: Context, { bytes, kept, opened, ...options }: Wanted): AsyncGenerator<Piece> {
   const files = ctx.imports?.files
   let [id, stays] = [kept, kept !== undefined]
+  let release: (() => void) | undefined
   try {
     if (id === undefined)
-      for await (const told of files?.receive(bytes) ?? [])
+      for await (const told of files?.receive(
+        bytes,
+        ctx.dryRun ? { forPerson: ctx.actor.userId ?? '' } : { untilRemoved: true },
+      ) ?? [])
+        // prettier-ignore
         if ('id' in told) ({ id } = told)
         else yield { text: lineOf({ result: 'working', step: 'receive', rows: told.received }), rows: 0 }
+    release = await files?.hold(id ?? '')
     const found = await files?.open(id ?? '', opened)
     if (!found) return
     const { product, preview } = found
@@ -109,6 +116,7 @@ export async function* pieces(ctx: Context, { bytes, kept, opened, ...options }:
     else yield* imported(ctx, found, options)
     stays = ctx.dryRun
   } finally {
+    release?.()
     if (id !== undefined && !stays) await files?.remove(id)
   }
 }
@@ -132,11 +140,11 @@ async function* imported(
   async function* rows() {
     let number = 0
     signal?.throwIfAborted()
-    for await (const record of records((sentence) => void notes.push(sentence), signal)) {
-      const text = JSON.stringify(record)
+    for await (const text of records((sentence) => void notes.push(sentence), signal)) {
+      const values = objectIn(text)
       number += 1
-      if (refused && !('type' in record && record.type === 'image')) open.set(number, text) // nobody edits base64 by hand
-      yield { number, name: '', size: text.length, values: JSON.parse(text) as Record<string, unknown> }
+      if (refused && (values instanceof AppError || values.type !== 'image')) open.set(number, text) // nobody edits base64 by hand
+      yield { number, name: '', size: text.length, values }
     }
   }
   const importer = new Importer({ source: named, confirmed, boardId })
@@ -147,13 +155,15 @@ async function* imported(
   }
 }
 
-/** Hands out the records that an answer refuses, without the hashes of passwords, and forgets those that are done. */
+/**
+ * Returns the lines that an answer refuses, as they were read, but without password hashes in records. Forgets the lines
+ * that the answer accepts.
+ */
 function forget(open: Map<number, string>, text: string, refused: (row: string) => void): void {
   for (const one of text.split('\n').filter(Boolean)) {
     const { result, line = 0, until = 0 } = JSON.parse(one) as { result: string; line?: number; until?: number }
     const row = open.get(line)
-    if (result === 'failed' && row !== undefined)
-      refused(JSON.stringify({ ...(JSON.parse(row) as object), passwordHash: undefined }))
+    if (result === 'failed' && row !== undefined) refused(withoutHash(row))
     if (result !== 'taken') continue
     for (const each of open.keys()) {
       if (each > until) break

@@ -155,6 +155,7 @@ export function assertBase64(data: string): void {
 /** Counts images that imported texts name, by address or by the name of a missing one, and lists the first of them. */
 export class NamedImages {
   #count = 0
+  readonly #texts = new Set<string>() // a text may come twice in one file
   readonly #images: object[] = []
   readonly #key: 'url' | 'name'
 
@@ -163,6 +164,9 @@ export class NamedImages {
   }
 
   add(type: string, sourceId: string, named: readonly string[]): void {
+    const text = `${type} ${sourceId}`
+    if (named.length === 0 || this.#texts.has(text)) return
+    this.#texts.add(text)
     this.#count += named.length
     for (const each of named)
       if (this.#images.length < MOST_LINKS) this.#images.push({ type, sourceId, [this.#key]: each })

@@ -9,6 +9,7 @@ import {
   listRuns,
   openRun,
   readRefusals,
+  setProgress,
   type ImportRun,
 } from '../db/importruns.js'
 import { findUser } from '../db/users.js'
@@ -16,7 +17,8 @@ import { BYTES, MAX_BYTES, mapIn, OF_FILES } from './importfiles.js'
 import { change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { download, type Piece } from './lib/download.js'
-import { isKept, progressOf, refusedOf, running, stateOf, STATES } from './lib/importstates.js'
+import { recordCancel } from './lib/importevents.js'
+import { isKept, progressOf, refusedOf, running, stateOf, STATES, type Progress } from './lib/importstates.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { fields, nullable, oneOf } from './lib/schemas.js'
@@ -25,7 +27,7 @@ import { NDJSON } from './lib/uploadrows.js'
 
 // A server does these imports in the background: a job begins what is asked for here.
 
-const Run = Type.Object({
+const LISTED = {
   runId: Type.String({ format: 'uuid' }),
   state: oneOf(STATES, {
     description: '"checked" is the end of a check; "stopped" is an import whose server has ended',
@@ -47,15 +49,26 @@ const Run = Type.Object({
     { description: 'The records that are done, by their type' },
   ),
   refused: Type.Integer({ description: 'Records that were refused and can be downloaded' }),
-  result: Type.Unknown({ description: 'The last line of the answer of POST /import/file, with product, preview and notes; null before the end' }), // prettier-ignore
+  refusedLeftOut: Type.Integer({ description: 'Refused records that are not in the file, because it is limited to 50 MB' }), // prettier-ignore
   error: Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
     description: 'Why it failed',
   }),
+}
+const Listed = Type.Object(LISTED)
+const Run = Type.Object({
+  ...LISTED,
+  result: Type.Unknown({ description: 'The last line of the answer of POST /import/file, with product, preview and notes; null before the end' }), // prettier-ignore
+})
+export type ListedRun = Type.Static<typeof Listed>
+
+const toRun = async (ctx: Context, run: ImportRun): Promise<Type.Static<typeof Run>> => ({
+  ...(await toListed(ctx, run)),
+  result: run.result === null ? null : (JSON.parse(run.result) as unknown),
 })
 
-async function toRun(ctx: Context, run: ImportRun): Promise<Type.Static<typeof Run>> {
-  const { runId, name, isCheck, askedAt, startedAt, endedAt, isCancelled, result, error } = run
-  const { done } = progressOf(run)
+async function toListed(ctx: Context, run: ImportRun): Promise<ListedRun> {
+  const { runId, name, isCheck, askedAt, startedAt, endedAt, isCancelled, error } = run
+  const { done, refusedLeftOut } = progressOf(run)
   return {
     runId,
     state: stateOf(run),
@@ -69,7 +82,7 @@ async function toRun(ctx: Context, run: ImportRun): Promise<Type.Static<typeof R
     isKept: isKept(run, ctx.now()),
     done,
     refused: refusedOf(run, ctx.now()),
-    result: result === null ? null : (JSON.parse(result) as unknown),
+    refusedLeftOut,
     error: error === null ? null : (JSON.parse(error) as { code: string; message: string }),
   }
 }
@@ -87,7 +100,7 @@ export const start = upload({
   input: fields({
     ...OF_FILES,
     name: Type.Optional(Type.String({ maxLength: 200, description: 'Of the file' })),
-    isCheck: Type.Boolean({ default: false, description: 'Say only what would come of it, and keep the file for an hour' }), // prettier-ignore
+    isCheck: Type.Boolean({ default: false, description: 'Only check the file, and keep it for an hour or until your next check' }), // prettier-ignore
   }),
   output: Type.Object({ run: Run }),
   async run(ctx, { name = '', isCheck, boardId: board, ...options }, { bytes }) {
@@ -99,14 +112,17 @@ export const start = upload({
     let file: string | undefined
     for await (const told of files.receive(bytes, { untilRemoved: true })) if ('id' in told) file = told.id
     try {
-      const run = await asked(ctx, {
+      const { run, replaced } = await asked(ctx, {
         name,
         file: file ?? '',
         options: JSON.stringify({ ...options, boardId }),
         isCheck: isCheck ? 1 : 0,
         progress: null,
       })
-      if (!ctx.dryRun) file = undefined // a job has it now
+      if (!ctx.dryRun) {
+        file = undefined // a job has it now
+        for (const id of replaced) await files.remove(id)
+      }
       return { run }
     } finally {
       if (file !== undefined) await files.remove(file)
@@ -118,11 +134,21 @@ type Wanted = Pick<ImportRun, 'name' | 'file' | 'options' | 'isCheck' | 'progres
 
 const asked = (ctx: Context, wanted: Wanted, inPlaceOf?: string) =>
   change(ctx, async ({ db }) => {
-    const run = { runId: newId(), userId: ctx.actor.userId ?? '', askedAt: ctx.now().toISOString(), ...wanted }
+    const userId = ctx.actor.userId ?? ''
+    const run = { runId: newId(), userId, askedAt: ctx.now().toISOString(), ...wanted }
     if (!(await insertRun(db, run))) throw running()
     if (inPlaceOf !== undefined) await deleteRun(db, inPlaceOf)
-    return toRun({ ...ctx, db }, (await findRun(db, run.runId)) ?? never())
+    const replaced = wanted.isCheck === 1 ? await giveUpChecks({ ...ctx, db }, userId) : []
+    return { run: await toRun({ ...ctx, db }, (await findRun(db, run.runId)) ?? never()), replaced }
   })
+
+/** Each person keeps the file of one check. Returns the earlier files on this server; other servers remove their own. */
+async function giveUpChecks({ db, now }: Context, userId: string): Promise<string[]> {
+  const kept = (await listRuns(db)).filter((run) => run.userId === userId && isKept(run, now()))
+  for (const run of kept)
+    await setProgress(db, run.runId, JSON.stringify({ ...progressOf(run), isReplaced: true } satisfies Progress))
+  return kept.map(({ file }) => file)
+}
 
 export const confirm = operation({
   id: 'imports.confirmRun',
@@ -138,8 +164,24 @@ export const confirm = operation({
       throw new AppError('IMPORT_NOT_FOUND', 'The file is not here any more. Send it again.')
     const { name, file, options } = checked
     const found = progressOf(checked).done.map(({ type, done }) => ({ type, done: 0, found: done }))
-    const progress = JSON.stringify({ done: found, refused: 0 })
-    return { run: await asked(ctx, { name, file, options, isCheck: 0, progress }, checked.runId) }
+    const progress = JSON.stringify({ done: found })
+    const { run } = await asked(ctx, { name, file, options, isCheck: 0, progress }, checked.runId)
+    return { run }
+  },
+})
+
+export const list = operation({
+  id: 'imports.listRuns',
+  summary: 'List the last imports in the background, newest first',
+  http: 'GET /import/runs/list 200',
+  access: 'owner',
+  errors: [],
+  input: fields({}),
+  output: Type.Object({ runs: Type.Array(Listed) }),
+  async run(ctx) {
+    const runs: ListedRun[] = []
+    for (const run of await listRuns(ctx.db)) runs.push(await toListed(ctx, run))
+    return { runs }
   },
 })
 
@@ -167,7 +209,11 @@ export const cancel = operation({
   output: Type.Object({ run: Run }),
   subject: (ctx, { runId: id }) => theRun(ctx, id),
   run: (ctx, { runId: id }, found) =>
-    change(ctx, async ({ db }) => ({ run: await toRun({ ...ctx, db }, (await cancelRun(db, id)) ?? found) })),
+    change(ctx, async (tx) => {
+      const cancelled = await cancelRun(tx.db, id)
+      if (cancelled) recordCancel(tx, cancelled)
+      return { run: await toRun({ ...ctx, db: tx.db }, cancelled ?? found) }
+    }),
 })
 
 export const refused = download({
@@ -183,14 +229,14 @@ export const refused = download({
   async rows(ctx, { runId: id }) {
     await theRun(ctx, id)
     const first = await readRefusals(ctx.db, id, 0)
-    if (!first)
+    if (first === undefined)
       throw new AppError(
         'IMPORT_NOT_FOUND',
         'This import has no refused records, or they were deleted after seven days.',
       )
     async function* pieces(): AsyncGenerator<Piece> {
-      for (let [part, found] = [0, first]; found; found = await readRefusals(ctx.db, id, (part += 1)))
-        yield { text: found.text, rows: 1 }
+      let [part, text]: [number, string | undefined] = [0, first]
+      for (; text !== undefined; text = await readRefusals(ctx.db, id, (part += 1))) yield { text, rows: 1 }
     }
     return { file: 'refused.jsonl', type: NDJSON, pieces: pieces() }
   },

@@ -8,11 +8,12 @@ import { boardIdFrom } from './lib/postplaces.js'
 import { change, together } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { assertStill, type LongBody, type Piece } from './lib/download.js'
-import { Importer, type Given, type Taken } from './importing.js'
+import { Importer } from './importing.js'
 import { Balance } from './lib/importbalance.js'
 import { Pace } from './lib/importpace.js'
 import { assertNoneRuns } from './lib/importstates.js'
 import { NamedImages } from './importimages.js'
+import type { Given, Taken } from './lib/importtaken.js'
 import { MOST_OF_LINE, pathOf, placedIn, recordIn, RECORD_TYPES, type Placed } from './lib/importrecords.js'
 import { operation } from './lib/operation.js'
 import { ImportedRepeats } from './lib/repeats.js'
@@ -165,8 +166,8 @@ export function importing(
       })
     const boards = await importedByBoard(ctx.db, from)
     const byBoard = await balance.byBoard(ctx, { boardId, boards: (ids) => importer.boards(ctx, ids) })
-    const { failures, otherFailures } = balance
-    yield { text: lineOf({ result: 'complete', balance: all, byBoard, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown, linkedImages: linked.told, missingImages: missing.told }), rows: 0 } // prettier-ignore
+    const { failures, otherFailures, places } = balance
+    yield { text: lineOf({ result: 'complete', balance: all, byBoard, places, failures, otherFailures, boards, passwords, isBalanced, similar: repeats.shown, linkedImages: linked.told, missingImages: missing.told }), rows: 0 } // prettier-ignore
   }
   async function* withCache(): AsyncGenerator<Piece> {
     try {

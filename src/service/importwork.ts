@@ -1,25 +1,24 @@
 import { AppError, serverError } from '../core/errors.js'
-import { endRun, insertRefusals, keepRun, type ImportRun } from '../db/importruns.js'
-import { pieces, mapIn, type Product } from './importfiles.js'
+import { insertRefusals, keepRun, type ImportRun } from '../db/importruns.js'
+import { OWN, pieces, mapIn, type Product } from './importfiles.js'
 import { assertOwner, assertSignedIn } from './lib/access.js'
 import type { Context, ImportPreview } from './lib/context.js'
-import { progressOf, type Progress } from './lib/importstates.js'
+import { endRecorded, recordStart, type ImportBase } from './lib/importevents.js'
+import { COUNTS, progressOf, type Counts, type Progress } from './lib/importstates.js'
 import { boardIdFrom } from './lib/postplaces.js'
 import { actorFor } from './lib/sessions.js'
 import { answerLines, errorOf } from './lib/uploadresults.js'
 
-/** What a server has to import something by itself. */
-export type ImportBase = Omit<Context, 'actor' | 'origin' | 'client' | 'dryRun'>
-
 /** Milliseconds between two progress reports of a run. */
 const SAYS_MS = 1000
-/** Characters of a part of the refused records, and of all that are kept. */
+/** Characters of a part of the refused records. */
 const PART = 500_000
+/** Bytes of the refused records that are kept. */
 const MOST_REFUSED = 50_000_000
 
 type Line =
   | { result: 'working'; step: string; table?: string; rows?: number; all?: number }
-  | { result: 'taken'; balance: { type: string; found: number }[] }
+  | { result: 'taken'; balance: ({ type: string } & Counts)[] }
   | { result: 'opened'; product: string; preview?: ImportPreview }
   | { result: 'note'; text: string }
   | { result: 'failed' }
@@ -30,11 +29,13 @@ type Options = { product?: Product; source?: string; boardId: string | null; con
 
 /** Does an import that somebody has asked for, and says how it ends. What it throws, the site has no answer to. */
 export async function workOn(base: ImportBase, run: ImportRun, signal: AbortSignal): Promise<Ended> {
-  const { now } = base
   const work = new Work(base, run)
-  const end = async (ended: Pick<Parameters<typeof endRun>[1], 'ending' | 'result' | 'error'>): Promise<Ended> => {
+  const end = async (
+    ended: Pick<ImportRun, 'ending'> & Partial<Pick<ImportRun, 'result' | 'error'>>,
+  ): Promise<Ended> => {
     await work.keepRefused().catch(() => {}) // its end matters more
-    await endRun(base.db, { runId: run.runId, endedAt: now().toISOString(), ...ended, ...work.told() })
+    const replacesLog = work.product === OWN && ended.ending === 'done'
+    await endRecorded(base, run, { ...ended, ...work.told(), replacesLog })
     if (run.isCheck === 0 || ended.ending !== 'done') await base.imports?.files.remove(run.file)
     return { ending: ended.ending }
   }
@@ -65,6 +66,8 @@ class Work {
   readonly #timer: NodeJS.Timeout
   readonly #refusals: Refusals
   state: Awaited<ReturnType<typeof keepRun>> = 'goes on'
+  /** The product that the file is from, once it is read. */
+  product: string | undefined
   #saying: Promise<void> | undefined
   /** Aborts the reading of the file, which may wait for its next record for a long time. */
   readonly #ends = new AbortController()
@@ -103,7 +106,11 @@ class Work {
     for await (const line of answerLines<Line>(answer)) {
       if (line.result === 'incomplete') throw errorOf(line.error)
       if (line.result === 'note') notes.push(line.text)
-      if (line.result === 'opened') Object.assign(seen, { product: line.product, preview: line.preview })
+      if (line.result === 'opened') {
+        Object.assign(seen, { product: line.product, preview: line.preview })
+        this.product = line.product
+        if (line.product !== OWN) await recordStart(this.#base, this.#run, line.product) // in an export of a site, the log must stay equal to that of the export
+      }
       if (line.result === 'taken') this.#count(line.balance)
       if (line.result === 'working' && line.step !== 'receive')
         this.#progress.done = [{ type: line.step, done: line.rows ?? 0, found: line.all ?? null }]
@@ -116,7 +123,9 @@ class Work {
 
   /** Stores the refused records that are not stored yet. A run that failed or was cancelled keeps its own too. */
   async keepRefused(): Promise<void> {
-    this.#progress.refused = await this.#refusals.end()
+    const { kept, leftOut } = await this.#refusals.end()
+    this.#progress.refused = kept
+    this.#progress.refusedLeftOut = leftOut
   }
 
   told(): { progress: string } {
@@ -127,7 +136,9 @@ class Work {
     clearInterval(this.#timer)
   }
 
-  #count(balance: readonly { type: string; found: number }[]): void {
+  #count(balance: readonly ({ type: string } & Counts)[]): void {
+    const sumOf = (count: keyof Counts) => balance.reduce((sum, each) => sum + each[count], 0)
+    this.#progress.counts = Object.fromEntries(COUNTS.map((count) => [count, sumOf(count)])) as Counts
     const counted = new Map(balance.map(({ type, found }) => [type, found]))
     const others = this.#progress.done.filter(({ type }) => !counted.has(type))
     const foundOf = (type: string) => this.#progress.done.find((each) => each.type === type)?.found ?? null
@@ -158,6 +169,7 @@ class Refusals {
   #part = 0
   #size = 0
   #count = 0
+  #leftOut = 0
 
   constructor(db: Context['db'], runId: string) {
     this.#db = db
@@ -165,10 +177,14 @@ class Refusals {
   }
 
   add(row: string, source: string): void {
-    if (this.#size + row.length > MOST_REFUSED) return
+    const bytes = Buffer.byteLength(row) + 1
+    if (this.#size + bytes > MOST_REFUSED) {
+      this.#leftOut += 1
+      return
+    }
     if (this.#count === 0) this.#text = `${JSON.stringify({ type: 'header', format: 'feedbackctl-refused', source })}\n`
     this.#text += `${row}\n`
-    this.#size += row.length + 1
+    this.#size += bytes
     this.#count += 1
   }
 
@@ -181,9 +197,9 @@ class Refusals {
     this.#part += 1
   }
 
-  async end(): Promise<number> {
+  async end(): Promise<{ kept: number; leftOut: number }> {
     await this.write(1)
-    return this.#count
+    return { kept: this.#count, leftOut: this.#leftOut }
   }
 }
 

@@ -19,6 +19,7 @@ import * as images from './images.js'
 import * as importfiles from './importfiles.js'
 import * as importruns from './importruns.js'
 import * as imports from './imports.js'
+import * as invitationAccept from './invitationaccept.js'
 import * as invitations from './invitations.js'
 import * as keys from './keys.js'
 import * as labs from './labs.js'
@@ -128,6 +129,7 @@ export const operations = [
   users.remove,
   invitations.list,
   invitations.create,
+  invitationAccept.accept,
   invitations.resend,
   invitations.revoke,
   posts.list,
@@ -147,6 +149,7 @@ export const operations = [
   importfiles.file,
   importruns.start,
   importruns.confirm,
+  importruns.list,
   importruns.show,
   importruns.cancel,
   importruns.refused,

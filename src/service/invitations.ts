@@ -25,13 +25,15 @@ import { deletePerson } from './lib/leaving.js'
 import { queueLetter } from './lib/mailings.js'
 import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
-import { assertEmail, authorOf, findPerson, languageField, namingPeople, newUser, PublicUser, userExists } from './lib/people.js' // prettier-ignore
+import { assertEmail } from './lib/emails.js'
+import { authorOf, findPerson, languageField, namingPeople, newUser, PublicUser, userExists } from './lib/people.js'
 import { policy, runs } from './lib/policies.js'
 import { fields, inPath, listOf, nullable, oneOf, someOf } from './lib/schemas.js'
 import { MOST_SEARCHED, searched, textField, textMatcher } from './lib/textsearch.js'
 import { orderFields, periodFields, periodFrom } from './lib/times.js'
 import { tooStrong } from './lib/userpolicy.js'
 import { assertAddressAllowed } from './blockeddomains.js'
+import { giverOf, roleId } from './roles.js'
 
 /** Addresses that one request may invite. */
 const MOST_AT_ONCE = 50
@@ -137,13 +139,17 @@ export const create = operation({
   limit: 'invitations',
   weight: ({ emails }) => eachAddress(emails as string[]).length,
   sensitive: true,
-  errors: ['USER_NOT_FOUND'],
+  errors: ['USER_NOT_FOUND', 'ROLE_NOT_FOUND'],
   input: fields({
     emails: listOf({
       minItems: 1,
       maxItems: MOST_AT_ONCE,
       rule: `a list of 1 to ${MOST_AT_ONCE} e-mail addresses`,
       description: `Up to ${MOST_AT_ONCE} e-mail addresses`,
+    }),
+    role: Type.Optional({
+      ...roleId,
+      description: 'Role that each gets: its id, or its name; you need role:assign and all its permissions',
     }),
     language: languageField,
   }),
@@ -152,13 +158,20 @@ export const create = operation({
     invited: Type.Integer(),
     failed: Type.Integer(),
   }),
-  run: (ctx, { emails, language }) =>
-    change(ctx, async (tx) => {
+  async run(ctx, { emails, role, language }) {
+    const giver = role === undefined ? undefined : await giverOf(ctx, role)
+    return change(ctx, async (tx) => {
+      const give = await giver?.(tx)
       const outcomes: Outcome[] = []
-      for (const given of eachAddress(emails)) outcomes.push(await outcomeOf(tx, given, language))
+      for (const given of eachAddress(emails)) {
+        const outcome = await outcomeOf(tx, given, language)
+        if (outcome.userId !== null) await give?.(outcome.userId)
+        outcomes.push(outcome)
+      }
       const invited = outcomes.filter(({ outcome }) => outcome === 'invited').length
       return { outcomes, invited, failed: outcomes.length - invited }
-    }),
+    })
+  },
 })
 
 /** Each address once, in whatever letter case. */

@@ -21,7 +21,7 @@ import {
   saveChoices,
 } from './lib/notificationchoices.js'
 import { operation } from './lib/operation.js'
-import { domainOf } from './lib/people.js'
+import { domainOf } from './lib/emails.js'
 import { fields, nullable } from './lib/schemas.js'
 import { postNotFound, standingPost } from './lib/whichpost.js'
 

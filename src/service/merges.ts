@@ -1,7 +1,8 @@
 import * as Type from 'typebox'
 import { changeOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
-import { SHOWN } from '../core/hidden.js'
+import { HELD, SHOWN } from '../core/hidden.js'
+import { commentedAmong } from '../db/comments.js'
 import {
   countMerged,
   findMerge,
@@ -11,9 +12,9 @@ import {
   unmergePost,
   type MergedView,
 } from '../db/merges.js'
-import type { PostView } from '../db/posts/row.js'
+import { lockPosts, type PostView } from '../db/posts/row.js'
 import { isReported } from '../db/reports.js'
-import { can } from './lib/access.js'
+import { can, type Actor } from './lib/access.js'
 import {
   assertForEach,
   bulkOutput,
@@ -29,11 +30,12 @@ import type { CachedContext } from './lib/context.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
+import { postPolicy } from './lib/postshapes.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { assertUnchanged, contentChanged } from './lib/times.js'
 import { isSeenAlike } from './lib/repeats.js'
 import { shownBy, votesSeen } from './lib/voters.js'
-import { postItself, postNotFound, postsGiven, visiblePost } from './lib/whichpost.js'
+import { postItself, postNotFound, postsGiven, readsMerged, visiblePost } from './lib/whichpost.js'
 
 export const merge = operation({
   id: 'posts.merge',
@@ -75,19 +77,26 @@ async function mergeIn(
   given: string,
   { into, quiet, seen }: { into: string; quiet: boolean; seen: string | undefined },
 ): Promise<Done> {
-  const target = await targetOf(tx, into)
-  const { post, stands } = await postsGiven(tx, given)
+  const { target, post, stands } = await lockedPosts(tx, given, into)
   const done: Done = { id: post.postId, kind: 'post', number: post.number, title: post.title }
-  if (stands !== post) assertReads(tx, post)
+  if (stands !== post) await assertReads(tx, post)
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
   if (seen !== undefined) await assertAsSeen(tx, { post, target, seen, into })
-  assertMergeable(post, target)
+  assertMergeable(tx.actor, post, target)
+  if (post.is_spam === HELD && (await commentedAmong(tx.db, [post.postId])).length > 0)
+    throw new AppError('MERGE_REFUSED', `Post #${post.number} waits for a look, and has comments or internal notes, which would move to #${target.number}. Publish it first.`) // prettier-ignore
   if (await isReported(tx.db, post.postId))
     throw new AppError('MERGE_REFUSED', `Post #${post.number} has open reports. Decide on them first.`)
   const at = tx.now().toISOString()
   const isSeen = (await votesSeen(tx, [post])).has(post.postId) // before the caller's own vote moves
-  const moved = await mergePost(tx.db, { postId: post.postId, intoId: target.postId, at, by: tx.actor.userId })
+  const moved = await mergePost(tx.db, {
+    postId: post.postId,
+    intoId: target.postId,
+    at,
+    by: tx.actor.userId,
+    isHeld: post.is_spam === HELD,
+  })
   tx.record('post.merged', post.postId, post.title, undefined, [
     changeOf('merged_into', null, numberOf(target)),
     ...(quiet ? [changeOf('quiet', null, true)] : []),
@@ -97,6 +106,13 @@ async function mergeIn(
     moved: isSeen ? moved : { ...moved, votes: 0, votes_hidden: true },
     undo: { type: 'merged', postId: post.postId, at },
   }
+}
+
+/** Read again once they are locked: until the transaction ends, nobody changes them, comments on them or votes for them. */
+async function lockedPosts(tx: Change, given: string, into: string) {
+  const [target, { post }] = [await targetOf(tx, into), await postsGiven(tx, given)]
+  await lockPosts(tx.db, [target.postId, post.postId])
+  return { target: await targetOf(tx, into), ...(await postsGiven(tx, given)) }
 }
 
 /**
@@ -116,22 +132,22 @@ async function assertAsSeen(
 /** The title of the other post is its author's, who may have it erased from the events of their own posts alone. */
 const numberOf = ({ number }: PostView): string => `#${number}`
 
-/** The number of a merged post of a private board leads everybody to the post that stays, and shows nothing more. */
-function assertReads({ actor }: Change, { postId, boardDisplay }: PostView): void {
-  if (boardDisplay === 0 && !can(actor, 'board:read')) throw postNotFound(postId)
+/** The number of a merged post leads everybody to the post that stays, and shows who may not read it nothing more. */
+async function assertReads(tx: Change, post: PostView): Promise<void> {
+  if (!(await readsMerged(tx, post))) throw postNotFound(post.postId)
 }
 
 const merged = (post: PostView, stands: PostView) =>
   new AppError('POST_MERGED', `Post #${post.number} was merged into #${stands.number} already. Undo that merge first.`)
 
-function assertMergeable(post: PostView, target: PostView): void {
+function assertMergeable(actor: Actor, post: PostView, target: PostView): void {
   const [from, to] = [`#${post.number}`, `#${target.number}`]
   const shown = shownBy(post, target)
   const [problem] = [
     post.postId === target.postId && `Post ${from} cannot be merged into itself.`,
-    post.is_spam !== SHOWN && `Post ${from} is hidden or waits for a look. Publish it first.`,
+    post.is_spam !== SHOWN && !(post.is_spam === HELD && postPolicy.may(actor, post).includes('spam')) && `Post ${from} is hidden or waits for a look. Publish it first.`, // prettier-ignore
     target.is_spam !== SHOWN && `Post ${to} is hidden or waits for a look. Publish it first.`,
-    post.display !== 1 &&
+    post.boardDisplay === 0 &&
       target.display === 1 &&
       `Post ${from} is on a private board, and ${to} is public: everybody would see its text, comments and voters. Move it to a public board first, if that is what you want.`,
     shown !== undefined &&
@@ -162,7 +178,7 @@ export const unmerge = operation({
 /** Takes back a merge in a transaction. What it throws of the contract, it throws before it writes. */
 export async function unmergeIn(tx: Change, postId: string): Promise<Done> {
   const { post, stands } = await postsGiven(tx, postId)
-  assertReads(tx, post)
+  await assertReads(tx, post)
   const found = await findMerge(tx.db, postId)
   if (!found) throw new AppError('POST_NOT_MERGED', `Post #${post.number} is not merged into another.`)
   await unmergePost(tx.db, found)

@@ -7,7 +7,14 @@ import { LENGTHS } from '../core/lengths.js'
 import { lock } from '../db/counters.js'
 import { findBoard } from '../db/boards.js'
 import { findComment, lockComment, updateComment } from '../db/comments.js'
-import { putReport, putReview, reopenReview, setReportsOpen, type Item as ItemKey } from '../db/moderation.js'
+import {
+  lastDecision,
+  putReport,
+  putReview,
+  reopenReview,
+  setReportsOpen,
+  type Item as ItemKey,
+} from '../db/moderation.js'
 import { updatePost, type PostView } from '../db/posts/row.js'
 import { removeIn as removeComment, shownComment } from './comments.js'
 import { MODERATORS, type Actor } from './lib/access.js'
@@ -29,14 +36,34 @@ import { keptPost, postItself, postNotFound, visiblePost } from './lib/whichpost
 export { COUNTED, REASONS } from '../db/moderationqueue.js'
 export { count, list, type Item } from './moderationqueue.js'
 
+const Decided = Type.Object(
+  {
+    action: Type.String({
+      description: 'The action in the log, such as post.kept, comment.marked_spam or post.snoozed',
+    }),
+    at: Type.String({ format: 'date-time' }),
+    person: Type.Union([Type.Object({ name: Type.String(), username: Type.String() }), Type.Null()], {
+      description: 'Who did it; null at the command line, and after the account was deleted',
+    }),
+  },
+  { description: 'The last decision about it; absent if there is none' },
+)
+
+const decidedShown = ({ action, at, name, username }: NonNullable<Awaited<ReturnType<typeof lastDecision>>>) => ({
+  action,
+  at,
+  person: username === null ? null : { name: name ?? '', username },
+})
+
 export const show = operation({
   id: 'moderation.show',
-  summary: 'Show what a moderator sees of one post or comment: its open reports, its author, and why it waits',
+  summary:
+    'Show what a moderator sees of one post or comment: its open reports, its author, why it waits, and the last decision',
   http: 'GET /moderation/:id 200',
   access: MODERATORS,
   errors: ['POST_NOT_FOUND', 'COMMENT_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ id: inPath('Id of the comment, or id, slug or number of the post', 'item'), days }),
-  output: Type.Object({ item: Item }),
+  output: Type.Object({ item: Item, decided: Type.Optional(Decided) }),
   async subject(ctx, { id }) {
     const subject = await subjectOf(ctx, id)
     subject.assertMayDecide(ctx.actor)
@@ -45,7 +72,8 @@ export const show = operation({
   async run(ctx, { days: most }, { kind, id, key }) {
     const item = await itemShown(ctx, { kind, id }, most)
     if (!item) throw 'postId' in key ? postNotFound(id) : commentNotFound(id)
-    return { item }
+    const last = await lastDecision(ctx.db, kind, id)
+    return { item, ...(last && { decided: decidedShown(last) }) }
   },
 })
 

@@ -137,7 +137,7 @@ async function decideOne(tx: Change, { given, decision, block, until, roadmapId,
   const { subject, isSpam, decidedAt, blocked } = done
   const { id, kind, number, title, hidden } = subject
   const update = before && roadmapId !== before.roadmap_id ? await updateIn(tx, id, { roadmapId }) : undefined
-  const moved = update && movedFrom(update.before, update.after, false)
+  const moved = update && movedFrom(update.before, update.after)
   const undo: Undoable = {
     type: 'decided',
     kind,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import * as Type from 'typebox'
 import { HELD } from '../core/hidden.js'
-import { itemsOf, openReports, snoozesOf, textsOf, type ItemView } from '../db/moderation.js'
+import { itemsOf, notesOf, openReports, snoozesOf, textsOf, type ItemView } from '../db/moderation.js'
 import {
   COUNTED,
   countCandidates,
@@ -58,6 +58,9 @@ const Account = Type.Object({
   is_verified: Type.Boolean({ description: 'Whether the address is confirmed' }),
 })
 
+/** The most notes that a row counts. */
+const MOST_NOTES = 100
+
 export const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'Of the post or comment' }),
   kind: Type.Union([Type.Literal('post'), Type.Literal('comment')]),
@@ -88,6 +91,11 @@ export const Item = Type.Object({
     slug: Type.String(),
   }),
   board: Type.Union([Type.Object({ name: Type.String(), url: Type.String() }), Type.Null()]),
+  notes: Type.Optional(
+    Type.Integer({
+      description: `How many internal notes its post has, more than ${MOST_NOTES} count as ${MOST_NOTES}; absent for none, and without comment:view_internal`,
+    }),
+  ),
   reports: Type.Array(
     Type.Object({
       reason: nullable('string'),
@@ -288,6 +296,8 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
     if (ids.length === 0) continue
     const [views, reports] = [await itemsOf(ctx.db, kind, ids), await openReports(ctx.db, kind, ids)]
     const holders = await holdersAmong(ctx, views)
+    const onPosts = can(ctx.actor, 'comment:view_internal') ? [...new Set(views.map(({ postId }) => postId))] : []
+    const noted = await notesOf(ctx.db, onPosts, MOST_NOTES)
     const repeats =
       kind === 'post'
         ? await repeatedBy(ctx, newAmong(views, those, new Set(reports.map(({ postId }) => postId))))
@@ -303,6 +313,7 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
       if (candidate)
         shown.set(view.id, {
           ...toItem(ctx, view, candidate, { reports: ofItem, author: holders.get(view.userId ?? '') ?? null }),
+          ...(noted.has(view.postId) && { notes: noted.get(view.postId) ?? 0 }),
           ...(repeated && { repeats: repeated }),
           ...(snooze?.snoozedUntil && { snoozed: { until: snooze.snoozedUntil, person: snooze.username === null ? null : { name: snooze.name ?? '', username: snooze.username } } }), // prettier-ignore
         })
@@ -320,13 +331,14 @@ const newAmong = (
   const isNew = new Set(waiting.flatMap(({ id, reasons }) => (reasons.includes('new') ? [id] : [])))
   return views
     .filter(({ id, isSpam }) => isNew.has(id) || isSpam === HELD)
-    .map(({ id, number, postTitle, text, updatedAt }) => ({
+    .map(({ id, number, postTitle, text, updatedAt, isSpam }) => ({
       postId: id,
       number,
       title: postTitle,
       text,
       updatedAt,
       isReported: reported.has(id),
+      isHeld: isSpam === HELD,
     }))
 }
 

@@ -6,6 +6,7 @@ import {
   markRead,
   MOST_READ,
   searchNotifications,
+  settledAmong,
   type Inbox,
   type NotificationView,
 } from '../db/notifications.js'
@@ -27,7 +28,7 @@ import { orderFields, periodFields, periodFrom } from './lib/times.js'
 const Notification = Type.Object({
   id: Type.Integer({ description: 'Number of the event; a later one is greater' }),
   kind: oneOf(KINDS, {
-    description: 'status: a post has a new status; update: the team says something about it; answer: a comment answers it; reply: somebody replied to you; report: something waits for your decision', // prettier-ignore
+    description: 'status: a post has a new status; update: the team says something about it; answer: a comment answers it; reply: somebody replied to you; published: what you wrote was held, and is shown now; report: something waits for your decision', // prettier-ignore
   }),
   post: Type.Object({
     postId: Type.String({ format: 'uuid' }),
@@ -41,7 +42,9 @@ const Notification = Type.Object({
   roadmap: Type.Union([Place.roadmap, Type.Null()], { description: 'The new status' }),
   user: Type.Union([PublicUser, Type.Null()], { description: 'Who did it; null where the account is deleted' }),
   createdAt: Type.String({ format: 'date-time' }),
-  readAt: nullable('string', { description: 'null: unread' }),
+  readAt: nullable('string', {
+    description: 'null: unread. A report that nobody read has the time at which somebody of the team decided',
+  }),
   merged: Type.Optional(
     Type.Object(
       { postId: Type.String({ format: 'uuid' }), number: Type.Integer(), title: Type.String(), slug: Type.String() },
@@ -106,8 +109,9 @@ export const list = operation({
       rows.map(({ eventId }) => String(eventId)),
       { number, more: found.length > limit },
     )
-    const merged = await mergedBy(ctx.db, rows, { hidden: can(ctx.actor, 'board:read') })
-    return { notifications: rows.map((row) => toNotification(ctx, row, merged.get(row.eventId))), page_info }
+    const merged = await mergedBy(ctx.db, rows, { userId: userId ?? '', hidden: can(ctx.actor, 'board:read') })
+    const settled = await settledAmong(ctx.db, userId ?? '', rows)
+    return { notifications: rows.map((row) => toNotification(ctx, row, merged, settled)), page_info }
   },
 })
 
@@ -123,8 +127,8 @@ export const show = operation({
   output: Type.Object({ notification: Notification }),
   async run(ctx, { id }) {
     const row = await rowOf(ctx, await viewerOf(ctx), id)
-    const merged = await mergedBy(ctx.db, [row], { hidden: can(ctx.actor, 'board:read') })
-    return { notification: toNotification(ctx, row, merged.get(id)) }
+    const merged = await mergedBy(ctx.db, [row], { userId: row.userId, hidden: can(ctx.actor, 'board:read') })
+    return { notification: toNotification(ctx, row, merged, await settledAmong(ctx.db, row.userId, [row])) }
   },
 })
 
@@ -167,7 +171,9 @@ export const read = operation({
     id: Type.Optional({ ...number, description: 'Id of a notification' }),
     until: Type.Optional({ ...number, description: 'All up to the one with this id; without id and until, all' }),
   }),
-  output: Type.Object({ read: Type.Integer({ description: 'How many were unread' }) }),
+  output: Type.Object({
+    read: Type.Integer({ description: 'How many it marked, including decided reports' }),
+  }),
   run: (ctx, { id, until }) =>
     change(ctx, async (tx) => {
       const userId = await personOf(tx)
@@ -176,8 +182,14 @@ export const read = operation({
     }),
 })
 
-function toNotification(ctx: CachedContext, row: NotificationView, merged: MergedPost | undefined): Notification {
+function toNotification(
+  ctx: CachedContext,
+  row: NotificationView,
+  merged: ReadonlyMap<number, MergedPost>,
+  settled: ReadonlyMap<number, string>,
+): Notification {
   const { eventId: id, kind, postId, number, title, slug, commentId, body, createdAt, readAt } = row
+  const by = merged.get(id)
   return {
     id,
     kind,
@@ -186,9 +198,7 @@ function toNotification(ctx: CachedContext, row: NotificationView, merged: Merge
     roadmap: roadmapOf(ctx.actor, { ...row, roadmap_id: row.roadmapId }) ?? null,
     user: row.actorId === null ? null : authorOf(ctx, { ...row, userId: row.actorId }),
     createdAt,
-    readAt,
-    ...(merged && {
-      merged: { postId: merged.postId, number: merged.number, title: merged.title, slug: merged.slug },
-    }),
+    readAt: readAt ?? settled.get(id) ?? null,
+    ...(by && { merged: { postId: by.postId, number: by.number, title: by.title, slug: by.slug } }),
   }
 }

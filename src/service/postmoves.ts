@@ -65,7 +65,7 @@ export const move = operation({
         const { id = null, url = null } = roadmapOf(tx.actor, post) ?? {}
         assertStill(ifRoadmapId, id, url)
         const { before, after } = await updateIn(tx, postId, { ...place, quiet })
-        return { ...done, undo: movedFrom(before, after, quiet) }
+        return { ...done, undo: movedFrom(before, after) }
       },
     })
   },
@@ -79,7 +79,7 @@ function assertStill(expected: string | null | undefined, present: string | null
 }
 
 /** Undefined where it did not move. */
-export function movedFrom(before: PostView, after: PostView, quiet: boolean): Moved | undefined {
+export function movedFrom(before: PostView, after: PostView): Moved | undefined {
   const isSame = before.boardId === after.boardId && before.roadmap_id === after.roadmap_id
   if (isSame) return undefined
   return {
@@ -87,7 +87,6 @@ export function movedFrom(before: PostView, after: PostView, quiet: boolean): Mo
     postId: after.postId,
     ...(before.boardId !== after.boardId && { boardId: [before.boardId, after.boardId] }),
     ...(before.roadmap_id !== after.roadmap_id && { roadmapId: [before.roadmap_id, after.roadmap_id] }),
-    ...(quiet && { quiet }),
   }
 }
 

@@ -125,10 +125,16 @@ const FIELDS: Readonly<Record<string, Fields>> = {
     noun: 'post',
     fields: ['title', 'boardId', 'roadmap_id', 'pinned', 'locked'],
     actions: ['post.updated'],
-    async steps(_ctx, { subject_id: id, details }, { roadmap_id: roadmapId, ...before }) {
-      const quiet = details.some(({ field }) => field === 'quiet') // nobody was told, so nobody is told of the way back
-      return [stepOf(posts.update, { id, partial: true, ...before, ...(roadmapId !== undefined && { roadmapId }), ...(quiet && { quiet }) })] // prettier-ignore
-    },
+    // An undo is quiet: people were told of the mistake already
+    steps: async (_ctx, { subject_id: id }, { roadmap_id: roadmapId, ...before }) => [
+      stepOf(posts.update, {
+        id,
+        partial: true,
+        quiet: true,
+        ...before,
+        ...(roadmapId !== undefined && { roadmapId }),
+      }),
+    ],
   },
   'comment.updated': {
     noun: 'comment',

@@ -23,8 +23,8 @@ import {
 } from '../db/roles.js'
 import type { Page, Period, Sorting } from '../db/paging.js'
 import type { Db, RoleRow, UserRow } from '../db/tables.js'
-import { can, type Actor, type Gated } from './lib/access.js'
-import { change } from './lib/change.js'
+import { can, refusedBy, type Actor, type Gated } from './lib/access.js'
+import { change, type Change } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { hasRolePermission } from './lib/names.js'
 import { operation } from './lib/operation.js'
@@ -81,7 +81,7 @@ const permissionList = someOf(PERMISSIONS, {
 })
 const requireTotp = (more = '') =>
   Type.Optional(Type.Boolean({ description: `Whether the role counts only for users with a second factor${more}` }))
-const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it', names: 'role' })
+export const roleId = Type.String({ description: 'Id of the role, or its name if no other role has it', names: 'role' })
 
 const ListedRole = Type.Object({ ...Role.properties, user_count: userCount })
 
@@ -342,6 +342,21 @@ export const unassign = operation({
       return undefined
     }),
 })
+
+/** Gives a role to new people. Refuses what `assign` refuses. */
+export async function giverOf(ctx: Context, given: string): Promise<(tx: Change) => Promise<Give>> {
+  assertNo(refusedBy('role:assign', ctx.actor))
+  const role = await roleOf(ctx, { id: given })
+  return async ({ db, actor, record }) => {
+    if (!(await updateRole(db, role.id, {}))) throw roleNotFound(given)
+    assertOwn(actor, inOrder(await permissionsOfRole(db, role.id)))
+    return async (userId) => {
+      if ((await assignRole(db, role.id, userId)) === 'assigned') record('role.assigned', role.id, role.name, userId)
+    }
+  }
+}
+
+type Give = (userId: string) => Promise<void>
 
 function assertOwn(actor: Actor, given: readonly Permission[]): void {
   const lacking = given.find((permission) => !can(actor, permission))

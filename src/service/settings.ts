@@ -1,5 +1,7 @@
 import * as Type from 'typebox'
 import { changesOf } from '../core/details.js'
+import { AppError, type Issue } from '../core/errors.js'
+import { invalid } from '../core/fields.js'
 import { LENGTHS } from '../core/lengths.js'
 import { BETWEEN_LINKS, LINK_RULE } from '../core/links.js'
 import type { SettingsRow } from '../db/tables.js'
@@ -155,28 +157,32 @@ export const update = operation({
       newFor,
       ...rest
     } = input
-    const light = logo === undefined ? undefined : await logoFrom(ctx, 'logo', logo)
-    const dark = logoDark === undefined ? undefined : await logoFrom(ctx, 'logoDark', logoDark)
+    const { tried, caught, assertNone } = collected()
+    const light = logo === undefined ? undefined : await logoFrom(ctx, 'logo', logo).catch(caught)
+    const dark = logoDark === undefined ? undefined : await logoFrom(ctx, 'logoDark', logoDark).catch(caught)
     const changes = {
       ...rest,
       ...(title !== undefined && { title: title || 'Feedback' }),
       ...(light !== undefined && { logo: light, icon: light }),
       ...(dark !== undefined && { logoDark: dark }),
-      ...(accentColor !== undefined && { accentColor: colorFrom(accentColor) }),
+      ...(accentColor !== undefined && { accentColor: tried(() => colorFrom(accentColor), null) }),
       ...(allowSignup !== undefined && { allowSignup: allowSignup ? 1 : 0 }),
       ...(holdFirstPosts !== undefined && { holdFirstPosts: holdFirstPosts ? 1 : 0 }),
       ...(developerMode !== undefined && { developer_mode: developerMode ? 1 : 0 }),
-      ...(announcement !== undefined && { announcement: withoutImages('announcement', announcement) }),
-      ...(announcementUntil !== undefined && {
-        announcementUntil: timeFrom('announcementUntil', announcementUntil || undefined) ?? null,
+      ...(announcement !== undefined && {
+        announcement: tried(() => withoutImages('announcement', announcement), null),
       }),
-      ...(signupNote !== undefined && { signupNote: withoutImages('signupNote', signupNote) }),
-      ...(headerLinks && { headerLinks: linksFrom('headerLinks', headerLinks) }),
-      ...(footerLinks && { footerLinks: linksFrom('footerLinks', footerLinks) }),
-      ...(customCss !== undefined && { customCss: styleFrom('customCss', customCss) }),
-      ...(newFor !== undefined && { newFor: timeNewFrom(newFor) }),
-      ...limitsFrom(rest),
+      ...(announcementUntil !== undefined && {
+        announcementUntil: tried(() => timeFrom('announcementUntil', announcementUntil || undefined) ?? null, null),
+      }),
+      ...(signupNote !== undefined && { signupNote: tried(() => withoutImages('signupNote', signupNote), null) }),
+      ...(headerLinks && { headerLinks: tried(() => linksFrom('headerLinks', headerLinks), '') }),
+      ...(footerLinks && { footerLinks: tried(() => linksFrom('footerLinks', footerLinks), '') }),
+      ...(customCss !== undefined && { customCss: tried(() => styleFrom('customCss', customCss), null) }),
+      ...(newFor !== undefined && { newFor: tried(() => timeNewFrom(newFor), null) }),
+      ...limitsFrom(rest, tried),
     }
+    assertNone()
     if (Object.keys(changes).length === 0) return { settings: toSettings(ctx, await readSettings(ctx.db)) }
     return change(ctx, async ({ db, record }) => {
       const before = await lockSettings(db)
@@ -190,11 +196,40 @@ export const update = operation({
   },
 })
 
-const limitsFrom = (input: Partial<Record<LimitOfSite, string | null>>) =>
+type Tried = <T>(make: () => T, otherwise: T) => T
+
+/** Collects the errors of several fields, so that a form shows all of them at once. */
+function collected(): { tried: Tried; caught(this: void, error: unknown): undefined; assertNone(this: void): void } {
+  const issues: Issue[] = []
+  let coded: AppError | undefined // the first error with a code of the contract, which the answer keeps
+  const caught = (error: unknown): undefined => {
+    if (!(error instanceof AppError)) throw error
+    const { code, message, fields: [field = ''] } = error // prettier-ignore
+    if (error.errors === undefined) coded ??= error
+    issues.push(...(error.errors ?? [{ code, message, field, rule: message }]))
+  }
+  return {
+    caught,
+    tried(make, otherwise) {
+      try {
+        return make()
+      } catch (error) {
+        caught(error)
+        return otherwise
+      }
+    },
+    assertNone() {
+      if (coded) throw issues.length === 1 ? coded : new AppError(coded.code, coded.message, { errors: issues })
+      if (issues.length > 0) throw invalid(issues)
+    },
+  }
+}
+
+const limitsFrom = (input: Partial<Record<LimitOfSite, string | null>>, tried: Tried) =>
   Object.fromEntries(
     Object.values(LIMITS_OF_SITE).flatMap((field) => {
       const text = input[field]
-      return text === undefined ? [] : [[field, limitFrom(field, text)]]
+      return text === undefined ? [] : [[field, tried(() => limitFrom(field, text), null)]]
     }),
   )
 

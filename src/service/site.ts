@@ -22,17 +22,8 @@ import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
 import { fields, nullable } from './lib/schemas.js'
 import { signIn } from './lib/signin.js'
 import { assertSecretFits } from './lib/tokens.js'
-import {
-  assertEmail,
-  AuthUser,
-  emailField,
-  insertPerson,
-  languageField,
-  nameField,
-  newUser,
-  passwordField,
-  setupCompleted,
-} from './lib/people.js'
+import { assertEmail } from './lib/emails.js'
+import { AuthUser, emailField, insertPerson, languageField, nameField, newUser, passwordField, setupCompleted } from './lib/people.js' // prettier-ignore
 
 export const status = operation({
   id: 'site.status',

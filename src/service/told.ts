@@ -15,9 +15,14 @@ const MOST = 100
 const Told = Type.Object({
   event_id: Type.Integer({ description: 'Number of the event' }),
   kind: oneOf(KINDS),
+  is_held: Type.Optional(
+    Type.Boolean({
+      description: 'true of a report if the post or comment was held and nobody reported it; otherwise absent',
+    }),
+  ),
   created_at: Type.String({ format: 'date-time' }),
   user: Type.Union([PublicUser, Type.Null()], {
-    description: 'Who did it; null at the command line, and where the account is deleted',
+    description: 'Who did it; null at the command line, and after the account was deleted',
   }),
   comment_id: nullable('string', { description: 'What was said' }),
   ...counts,
@@ -44,6 +49,7 @@ export const told = operation({
         .map((row) => ({
           event_id: row.eventId,
           kind: row.kind,
+          ...(row.kind === 'report' && row.action?.endsWith('.created') && { is_held: true }),
           created_at: row.createdAt,
           user: row.actorId === null ? null : authorOf(ctx, { ...row, userId: row.actorId }),
           comment_id: row.commentId,

@@ -7,7 +7,6 @@ import { boardFollowers } from '../db/boardfollows.js'
 import { findComment } from '../db/comments.js'
 import type { NamedEvent } from '../db/events.js'
 import { reasonsOf, unfollowersOf } from '../db/follows.js'
-import { peopleOf as peopleOfMerge } from '../db/merges.js'
 import { receiversAmong } from '../db/notificationsettings.js'
 import type { PostView } from '../db/posts/row.js'
 import { readSettings } from '../db/settings.js'
@@ -15,7 +14,7 @@ import type { Db } from '../db/tables.js'
 import { concernedIn, doerTold, listTold, peopleOf, toldIds, type ToldPerson } from '../db/told.js'
 import { eventId, eventOf, postOf } from './events.js'
 import type { Context } from './lib/context.js'
-import { doerOf, neededFor, readersAmong } from './lib/news.js'
+import { concernedByMerge, doerOf, neededFor, readersAmong } from './lib/news.js'
 import { operation } from './lib/operation.js'
 import { pageFields, uncountedKeys, uncountedPage, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
@@ -157,7 +156,7 @@ async function concernOf(db: Db, event: NamedEvent, post: PostView): Promise<Con
       }
       return changed(event, 'update') ? ofPost('update') : undefined
     case 'post.merged':
-      return { kind: 'merged', needs, since: undefined, people: await peopleOfMerge(db, event.subject_id, postId) }
+      return { kind: 'merged', needs, since: undefined, people: await concernedByMerge(db, event.subject_id, postId) }
     case 'post.created':
     case 'post.kept': {
       const people: string[] = []

@@ -1,7 +1,15 @@
 import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { readSettings } from '../db/settings.js'
-import { countRecoveryCodes, deleteTotp, enableTotp, findTotp, putTotp, replaceRecoveryCodes } from '../db/totp.js'
+import {
+  countRecoveryCodes,
+  deleteTotp,
+  enableTotp,
+  findTotp,
+  lacksTotp,
+  putTotp,
+  replaceRecoveryCodes,
+} from '../db/totp.js'
 import { change } from './lib/change.js'
 import { countedProof } from './lib/codeguesses.js'
 import type { Context } from './lib/context.js'
@@ -27,11 +35,13 @@ export const status = operation({
     isEnabled: Type.Boolean(),
     enabledAt: nullable('string', { description: 'When it was enabled; null if it is not' }),
     recoveryCodesLeft: Type.Integer({ description: 'Recovery codes that were not used yet' }),
+    isNeeded: Type.Boolean({ description: 'Whether a role of yours counts only once you have a second factor' }),
   }),
   async run(ctx) {
     const userId = await personOf(ctx)
     const enabledAt = (await findTotp(ctx.db, userId))?.enabledAt ?? null
-    return { isEnabled: enabledAt !== null, enabledAt, recoveryCodesLeft: await countRecoveryCodes(ctx.db, userId) }
+    const recoveryCodesLeft = await countRecoveryCodes(ctx.db, userId)
+    return { isEnabled: enabledAt !== null, enabledAt, recoveryCodesLeft, isNeeded: await lacksTotp(ctx.db, userId) }
   },
 })
 

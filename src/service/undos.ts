@@ -79,7 +79,8 @@ async function takeUndo(tx: Change, given: string): Promise<Undoable[]> {
   return (JSON.parse(undo.changes) as Undoable[]).toReversed()
 }
 
-async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved): Promise<Done> {
+/** Tells nobody: people were told of the mistake already. */
+async function moveBack(tx: Change, { postId, boardId, roadmapId }: Moved): Promise<Done> {
   const post = await postItself(tx, postId)
   if (boardId && post.boardId !== boardId[1]) throw changedSince()
   if (roadmapId && post.roadmap_id !== roadmapId[1]) throw changedSince()
@@ -87,7 +88,7 @@ async function moveBack(tx: Change, { postId, boardId, roadmapId, quiet }: Moved
   // A private roadmap stays where a client sends null for it: here that would be no undo
   if (wanted.roadmapId !== undefined && (await roadmapIdAfter(tx, wanted.roadmapId, post)) !== wanted.roadmapId)
     throw changedSince()
-  const { after } = await updateIn(tx, postId, { ...wanted, quiet })
+  const { after } = await updateIn(tx, postId, { ...wanted, quiet: true })
   const since = new Date(tx.now().getTime() - UNDO_MS).toISOString()
   if (roadmapId?.[1]) await dropStatusNews(tx.db, { postId, roadmapId: roadmapId[1], since })
   return { id: postId, kind: 'post', number: after.number, title: after.title, undo: 'final' }

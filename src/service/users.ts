@@ -22,22 +22,8 @@ import { deletePerson, WHAT_STAYS } from './lib/leaving.js'
 import { reservedWords } from './lib/named.js'
 import { assertMail, operation } from './lib/operation.js'
 import { assertNewPassword, hashNewPassword } from './lib/passwords.js'
-import {
-  assertEmail,
-  displayName,
-  emailField,
-  findPerson,
-  insertPerson,
-  languageField,
-  nameField,
-  namingPeople,
-  newUser,
-  passwordField,
-  User,
-  userExists,
-  userNotFound,
-  userShown,
-} from './lib/people.js'
+import { assertEmail } from './lib/emails.js'
+import { displayName, emailField, findPerson, insertPerson, languageField, nameField, namingPeople, newUser, passwordField, User, userExists, userNotFound, userShown } from './lib/people.js' // prettier-ignore
 import { fields, inPath, nullable, oneOf } from './lib/schemas.js'
 import { holderOf, userPolicy } from './lib/userpolicy.js'
 import { assertVersion, ifVersion, versionOf } from './lib/versions.js'

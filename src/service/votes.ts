@@ -237,8 +237,8 @@ async function votesShown(ctx: CachedContext, rows: readonly ListedVote[]): Prom
 }
 
 function toVote(ctx: CachedContext, vote: ListedVote, team?: ReadonlySet<string>): Vote {
-  const { voteId, createdAt, fromPostId: postId, throughNumber: number, throughTitle: title, throughDisplay, ...user } = vote // prettier-ignore
-  const isShown = throughDisplay !== 0 || can(ctx.actor, 'board:read')
+  const { voteId, createdAt, fromPostId: postId, throughNumber: number, throughTitle: title, throughDisplay, throughHeld, ...user } = vote // prettier-ignore
+  const isShown = (throughDisplay !== 0 && throughHeld !== 1) || can(ctx.actor, 'board:read')
   return {
     voteId,
     user: authorOf(ctx, user, team),

@@ -1,6 +1,6 @@
 import { guessedKind } from '../core/statuskinds.js'
 import { jsonValues } from './lib/jsonfiles.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import { given as field, objectIn, textIn, type Json } from './lib/values.js'
 import type { Given, SourceRecord } from './source.js'
 
@@ -9,15 +9,21 @@ const isComment = ({ body, post_id: post }: Json) => body !== undefined && post 
 const isVote = ({ body, post_id: post }: Json) => body === undefined && post !== undefined
 const isShown = ({ approval_status: approval = 'approved' }: Json) => approval === 'approved' || approval === 0
 
+const person = ({ id, full_name: name, email, created_at: at }: Json): Place[] =>
+  textIn(id) === '' ? [] : [{ type: 'person', sourceId: textIn(id), ...field('name', name), ...field('email', email), ...field('createdAt', at) }] // prettier-ignore
+const board = ({ id, name, slug }: Json): Place[] =>
+  textIn(id) === '' ? [] : [{ type: 'board', sourceId: textIn(id), name: textIn(name), ...field('url', slug) }]
+const status = ({ id, name, color }: Json): Place[] =>
+  textIn(id) === '' ? [] : [{ type: 'status', sourceId: textIn(id), name: textIn(name), kind: guessedKind(textIn(name)), ...field('color', color) }] // prettier-ignore
+
 /** The answers of its API as they were saved, one or many to a file. The ids are those of its database. */
 export async function* astutoPages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   const places = new Places()
-  const person = ({ id, full_name: name, email, created_at: at }: Json) =>
-    textIn(id) === '' ? [] : places.once('person', textIn(id), { ...field('name', name), ...field('email', email), ...field('createdAt', at) }) // prettier-ignore
-  const board = ({ id, name, slug }: Json) =>
-    textIn(id) === '' ? [] : places.once('board', textIn(id), { name: textIn(name), ...field('url', slug) })
-  const status = ({ id, name, color }: Json) =>
-    textIn(id) === '' ? [] : places.once('status', textIn(id), { name: textIn(name), kind: guessedKind(textIn(name)), ...field('color', color) }) // prettier-ignore
+  const once = ([place]: Place[]) => {
+    if (place === undefined) return []
+    const { type, sourceId, ...fields } = place
+    return places.once(type, sourceId, fields)
+  }
   const posts: Json[] = []
   const shown = new Set<string>()
   let [hidden, comments] = [0, 0]
@@ -28,18 +34,15 @@ export async function* astutoPages({ from, note }: Given): AsyncGenerator<Source
         posts.push(value)
         shown.add(textIn(value.id))
       }
-    } else if (isComment(value) || isVote(value)) yield* person(objectIn(value.user))
-    else if (value.show_in_roadmap !== undefined) yield* status(value)
-    else if (value.email !== undefined) yield* person(value)
-    else if (value.slug !== undefined) yield* board(value)
+    } else if (isComment(value) || isVote(value)) yield* once(person(objectIn(value.user)))
+    else if (value.show_in_roadmap !== undefined) yield* once(status(value))
+    else if (value.email !== undefined) yield* once(person(value))
+    else if (value.slug !== undefined) yield* once(board(value))
   }
   for (const post of posts.toSorted((a, b) => Number(a.id) - Number(b.id))) {
     const of = { board: objectIn(post.board), status: objectIn(post.post_status), author: objectIn(post.user) }
-    yield* board(of.board)
-    yield* status(of.status)
-    yield* person(of.author)
-    yield {
-      type: 'post',
+    const record = {
+      type: 'post' as const,
       sourceId: textIn(post.id),
       title: textIn(post.title),
       text: textIn(post.description),
@@ -49,6 +52,7 @@ export async function* astutoPages({ from, note }: Given): AsyncGenerator<Source
       ...field('createdAt', post.created_at),
       paths: [`/posts/${textIn(post.slug) || textIn(post.id)}`],
     }
+    yield* places.before(record, [...board(of.board), ...status(of.status), ...person(of.author)])
   }
   for (const value of jsonValues(from)) {
     const post = textIn(value.post_id)

@@ -2,7 +2,7 @@ import { guessedKind } from '../core/statuskinds.js'
 import { csv, csvPreview, pathIn } from './csv.js'
 import { jsonValues } from './lib/jsonfiles.js'
 import { linkedImage, markdownOf } from './lib/markdown.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import { countIn, given as field, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
 
@@ -23,8 +23,10 @@ function* rows(from: string, key: 'boards' | 'users' | 'posts' | 'votes' | 'comm
 
 async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   const places = new Places()
-  const person = ({ id, name, email, created }: Json) =>
-    textIn(id) === '' ? [] : places.once('person', textIn(id), { ...field('name', name), ...field('email', email), ...field('createdAt', created) }) // prettier-ignore
+  const personOf = ({ id, name, email, created }: Json) =>
+    textIn(id) === '' ? [] : [{ type: 'person' as const, sourceId: textIn(id), ...field('name', name), ...field('email', email), ...field('createdAt', created) }] // prettier-ignore
+  const person = (given: Json) =>
+    personOf(given).flatMap(({ type, sourceId, ...fields }) => places.once(type, sourceId, fields))
   const votes = new Map<string, number>()
   for (const { post } of rows(from, 'votes')) {
     const id = textIn(objectIn(post).id)
@@ -38,27 +40,30 @@ async function* pages({ from, note }: Given): AsyncGenerator<SourceRecord> {
   for (const post of rows(from, 'posts')) {
     const [id, board, author, category] = [textIn(post.id), objectIn(post.board), objectIn(post.author), objectIn(post.category)] // prettier-ignore
     const status = textIn(post.status)
-    const tags = [...listIn(post.tags), ...(textIn(category.id) === '' ? [] : [category])]
-    if (textIn(board.id) !== '') yield* places.once('board', textIn(board.id), { name: textIn(board.name) })
-    if (status !== '' && status !== 'open')
-      yield* places.once('status', status, { name: status, kind: guessedKind(status) })
-    for (const tag of tags) yield* places.once('tag', textIn(tag.id), { name: textIn(tag.name) })
-    yield* person(author)
+    const tags = [...listIn(post.tags), ...(textIn(category.id) === '' ? [] : [category])].slice(0, 20)
+    const isOpen = status === '' || status === 'open'
+    const named: Place[] = [
+      ...(textIn(board.id) === '' ? [] : [{ type: 'board' as const, sourceId: textIn(board.id), name: textIn(board.name) }]), // prettier-ignore
+      ...(isOpen ? [] : [{ type: 'status' as const, sourceId: status, name: status, kind: guessedKind(status) }]),
+      ...tags.map((tag) => ({ type: 'tag' as const, sourceId: textIn(tag.id), name: textIn(tag.name) })),
+      ...personOf(author),
+    ]
     const path = pathIn(textIn(post.url) || undefined)
     seen.add(id)
-    yield {
-      type: 'post',
+    const record = {
+      type: 'post' as const,
       sourceId: id,
       title: textIn(post.title),
       text: await textOf(post.details, post.imageURLs),
       ...field('board', board.id),
       ...(status !== 'open' && field('status', status)),
       ...field('author', author.id),
-      tags: tags.map((tag) => textIn(tag.id)).slice(0, 20),
+      tags: tags.map((tag) => textIn(tag.id)),
       ...field('createdAt', post.created),
       importedVotes: Math.max(0, countIn(post.score) - (votes.get(id) ?? 0)),
       ...(path !== undefined && { paths: [path] }),
     }
+    yield* places.before(record, named)
     for (const { post: merged } of listIn(post.mergeHistory))
       merges.push({ type: 'merge', post: textIn(objectIn(merged).id), into: id })
   }

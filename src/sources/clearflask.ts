@@ -1,6 +1,6 @@
 import { Archive } from './lib/archive.js'
 import { markdownOf } from './lib/markdown.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import { countIn, given as field } from './lib/values.js'
 import { rowsOf } from './quackback.js'
 import type { Source } from './source.js'
@@ -17,24 +17,27 @@ export const clearflask: Source = {
       for await (const row of rowsOf(archive, 'posts.csv', ['ideaId', 'title'])) {
         const { categoryId: board = '', statusId: status = '', authorUserId: author = '' } = row
         const tags = (row.tagIds ?? '').split(/[,;]/).map((tag) => tag.trim()).filter(Boolean) // prettier-ignore
-        if (board !== '') yield* places.once('board', board, { name: board })
-        if (status !== '') yield* places.once('status', status, { name: status })
-        for (const tag of tags) yield* places.once('tag', tag, { name: tag })
-        if (author !== '') yield* places.once('person', author, {})
+        const named: Place[] = [
+          ...(board === '' ? [] : [{ type: 'board' as const, sourceId: board, name: board }]),
+          ...(status === '' ? [] : [{ type: 'status' as const, sourceId: status, name: status }]),
+          ...tags.slice(0, 20).map((tag) => ({ type: 'tag' as const, sourceId: tag, name: tag })),
+          ...(author === '' ? [] : [{ type: 'person' as const, sourceId: author }]),
+        ]
         const id = row.ideaId ?? ''
-        yield {
-          type: 'post',
+        const post = {
+          type: 'post' as const,
           sourceId: id,
           title: row.title ?? '',
           text: await markdownOf(row.description ?? ''),
           ...field('board', board),
           ...field('status', status),
           ...field('author', author),
-          tags: [...new Set(tags)].slice(0, 20),
+          tags: [...new Set(tags.slice(0, 20))],
           ...field('createdAt', row.created),
           importedVotes: Math.max(countIn(row.voteValue), countIn(row.votersCount)),
           paths: [`/post/${id}`],
         }
+        yield* places.before(post, named)
         const response = await markdownOf(row.response ?? '')
         if (response.trim() !== '')
           yield { type: 'comment', sourceId: `response ${id}`, post: id, text: response, isUpdate: true, ...field('createdAt', row.created) } // prettier-ignore

@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.js'
 import { MOST } from '../core/records.js'
 import { guessedKind } from '../core/statuskinds.js'
 import { markdownOf } from './lib/markdown.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import type { Given, Preview, Source, SourceRecord } from './source.js'
 
 /** The columns, and the headers that name them in exports of this field, without signs and in lower case. */
@@ -27,7 +27,8 @@ const COLUMNS = {
 type Column = keyof typeof COLUMNS
 export const COLUMN_NAMES = Object.keys(COLUMNS) as Column[]
 
-export type CsvRow = { line: number; cells: Partial<Record<Column, string>> }
+/** `row` counts the header and empty rows, as spreadsheets do. */
+export type CsvRow = { line: number; row: number; cells: Partial<Record<Column, string>> }
 
 /** Any CSV with a row for each post. */
 export const csv: Source = {
@@ -35,14 +36,14 @@ export const csv: Source = {
   preview: csvPreview,
   async *read(given) {
     const places = new Places()
-    for await (const { cells } of csvRows(given)) yield* recordsOf(cells, places)
+    for await (const row of csvRows(given)) yield* recordsOf(row, places)
   },
 }
 
 /** The rows of a CSV file, by our names of the columns. Throws USAGE for a header without a title. */
 export async function* csvRows({ from, map, note }: Given): AsyncGenerator<CsvRow> {
   let columns: (Column | undefined)[] | undefined
-  for await (const { record, line } of csvRecords(createReadStream(from))) {
+  for await (const { record, line, row } of csvRecords(createReadStream(from))) {
     if (!columns) {
       columns = columnsOf(record, map)
       const ignored = record.filter((_, at) => columns?.[at] === undefined && record[at]?.trim() !== '')
@@ -52,6 +53,7 @@ export async function* csvRows({ from, map, note }: Given): AsyncGenerator<CsvRo
     const named = columns
     yield {
       line,
+      row,
       cells: Object.fromEntries(record.flatMap((cell, at) => (named[at] !== undefined && cell.trim() !== '' ? [[named[at], cell.trim()]] : []))), // prettier-ignore
     }
   }
@@ -88,22 +90,24 @@ export async function csvHeader(bytes: AsyncIterable<Uint8Array>): Promise<strin
   return []
 }
 
-/** The records of CSV with the lines on which they begin, the header too. */
+/** The records of CSV, the header first, each with its first line and its row. Empty records are left out. */
 export async function* csvRecords(
   bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<{ record: string[]; line: number }> {
+): AsyncGenerator<{ record: string[]; line: number; row: number }> {
   const parser = parse({
     bom: true,
     delimiter: [',', ';', '\t'],
     info: true,
     max_record_size: MOST,
     relax_column_count: true,
-    skip_empty_lines: true,
   })
   pipeline(textIn(bytes), parser, () => {}) // an error is thrown where the records are read
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>)
-      yield { record, line: info.lines }
+    let row = 0
+    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
+      row += 1 // spreadsheets count empty rows too
+      if (record.length > 1 || record[0] !== '') yield { record, line: info.lines, row }
+    }
   } catch (error) {
     if (error instanceof CsvError) throw new AppError('USAGE', `The CSV cannot be read: ${error.message}.`)
     throw error
@@ -165,34 +169,40 @@ function columnsOf(header: readonly string[], map: ReadonlyMap<string, string>):
 }
 
 /** What a row is, with the boards, statuses, tags and people that it names first. */
-export async function* recordsOf(cells: CsvRow['cells'], places: Places): AsyncGenerator<SourceRecord> {
+export async function* recordsOf(
+  { cells, row }: Pick<CsvRow, 'cells' | 'row'>,
+  places: Places,
+): AsyncGenerator<SourceRecord> {
   const { title = '', text, created } = cells
   const board = cells.board
-  const tags = [cells.category, ...listIn(cells.tags ?? '')].filter(
-    (tag): tag is string => tag !== undefined && tag !== '',
-  )
+  const tags = [...new Set([cells.category ?? '', ...listIn(cells.tags ?? '')])]
+    .filter((tag) => tag !== '')
+    .slice(0, 20)
   const author = cells.email ?? cells.author
   const status = cells.status
   const isNew = status === undefined || /^(open|new|published|active idea)$/i.test(status)
-  if (board !== undefined) yield* places.once('board', board, { name: board })
-  if (!isNew) yield* places.once('status', status, { name: status, kind: guessedKind(status) })
-  for (const tag of tags) yield* places.once('tag', tag, { name: tag })
-  if (author !== undefined)
-    yield* places.once('person', author, { name: cells.author ?? null, email: isAddress(cells.email) ? cells.email : null }) // prettier-ignore
+  const named: Place[] = [
+    ...(board === undefined ? [] : [{ type: 'board' as const, sourceId: board, name: board }]),
+    ...(isNew ? [] : [{ type: 'status' as const, sourceId: status, name: status, kind: guessedKind(status) }]),
+    ...tags.map((tag) => ({ type: 'tag' as const, sourceId: tag, name: tag })),
+    ...(author === undefined ? [] : [{ type: 'person' as const, sourceId: author, name: cells.author ?? null, email: isAddress(cells.email) ? cells.email : null }]), // prettier-ignore
+  ]
   const votes = Number((cells.votes ?? '').replaceAll(/[^\d-]/g, ''))
-  yield {
-    type: 'post',
+  const post = {
+    type: 'post' as const,
+    row,
     sourceId: cells.id ?? hashOf(title, created ?? text ?? ''),
     title,
     text: await markdownOf(text ?? ''),
     ...(board !== undefined && { board }),
     ...(!isNew && { status }),
     ...(author !== undefined && { author }),
-    ...(tags.length > 0 && { tags: [...new Set(tags)].slice(0, 20) }),
+    ...(tags.length > 0 && { tags }),
     ...(created !== undefined && { createdAt: timeIn(created) }),
     importedVotes: Number.isSafeInteger(votes) && votes > 0 ? votes : 0,
     ...(pathIn(cells.url) !== undefined && { paths: [pathIn(cells.url) ?? ''] }),
   }
+  yield* places.before(post, named)
 }
 
 const hashOf = (...texts: string[]): string => createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 32)

@@ -18,8 +18,8 @@ export const fider: Source = {
     if (!/\.csv$/i.test(given.from)) return yield* isJson(given.from) ? fiderPages(given) : backup(given)
     const places = new Places()
     const texts = new TextsAlone()
-    for await (const { cells } of csvRows(given))
-      for await (const record of recordsOf(cells, places))
+    for await (const row of csvRows(given))
+      for await (const record of recordsOf(row, places))
         yield record.type === 'post'
           ? { ...record, text: texts.plain(textIn(record.text)), paths: [`/posts/${record.sourceId}`] }
           : record

@@ -4,7 +4,7 @@ import { addressOf, commentsIn, discussionsIn, Discussions, isDiscussion } from 
 import { GithubPeople } from './githubpeople.js'
 import { jsonValues } from './lib/jsonfiles.js'
 import { withLinkedImages } from './lib/markdown.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import { countIn, given as field, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Source, SourceRecord } from './source.js'
 
@@ -62,23 +62,26 @@ export const github: Source = {
 
 function* issueOf(issue: Json, places: Places, people: GithubPeople): Generator<SourceRecord> {
   const status = statusOf(issue)
-  const labels = listIn(issue.labels).map((label) => ({ name: textIn(label.name), color: textIn(label.color) }))
-  yield* people.records(issue.user)
-  if (status) yield* places.once('status', status.name, status)
-  for (const label of labels) yield* places.once('tag', label.name, label)
+  const labels = listIn(issue.labels).map((label) => ({ name: textIn(label.name), color: textIn(label.color) })).slice(0, 20) // prettier-ignore
+  const named: Place[] = [
+    ...people.named(issue.user),
+    ...(status ? [{ type: 'status' as const, sourceId: status.name, ...status }] : []),
+    ...labels.map((label) => ({ type: 'tag' as const, sourceId: label.name, ...label })),
+  ]
   const path = pathIn(textIn(issue.html_url) || undefined)
-  yield {
-    type: 'post',
+  const post = {
+    type: 'post' as const,
     sourceId: textIn(issue.number),
     title: textIn(issue.title),
     text: withLinkedImages(textIn(issue.body)),
     ...(status && { status: status.name }),
     ...field('author', people.idOf(issue.user)),
-    tags: labels.map(({ name }) => name).slice(0, 20),
+    tags: labels.map(({ name }) => name),
     ...field('createdAt', issue.created_at),
     importedVotes: countIn(objectIn(issue.reactions)['+1']),
     ...(path !== undefined && { paths: [path] }),
   }
+  yield* places.before(post, named)
 }
 
 /** A closed issue is done or declined, one with a milestone is planned, and others are open. */

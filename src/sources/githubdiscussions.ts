@@ -4,7 +4,7 @@ import { pathIn } from './csv.js'
 import type { GithubPeople } from './githubpeople.js'
 import { jsonValues } from './lib/jsonfiles.js'
 import { withLinkedImages } from './lib/markdown.js'
-import type { Places } from './lib/places.js'
+import type { Place, Places } from './lib/places.js'
 import { countIn, given as field, isObject, listIn, objectIn, textIn, type Json } from './lib/values.js'
 import type { Given, SourceRecord } from './source.js'
 
@@ -75,26 +75,29 @@ export class Discussions {
     this.#told.set(number, Math.max(this.#told.get(number) ?? 0, toldIn(comments)))
     const board = boardOf(objectIn(category))
     const status = statusOf(discussion)
-    const tags = (Array.isArray(labels) ? listIn(labels) : nodesIn(labels)).map((label) => ({ name: textIn(label.name), color: textIn(label.color) })) // prettier-ignore
+    const tags = (Array.isArray(labels) ? listIn(labels) : nodesIn(labels)).map((label) => ({ name: textIn(label.name), color: textIn(label.color) })).slice(0, 20) // prettier-ignore
     const author = discussion.user ?? discussion.author
-    yield* this.#people.records(author)
-    if (board) yield* this.#places.once('board', board.url, board)
-    if (status) yield* this.#places.once('status', status.name, status)
-    for (const tag of tags) yield* this.#places.once('tag', tag.name, tag)
+    const named: Place[] = [
+      ...this.#people.named(author),
+      ...(board ? [{ type: 'board' as const, sourceId: board.url, ...board }] : []),
+      ...(status ? [{ type: 'status' as const, sourceId: status.name, ...status }] : []),
+      ...tags.map((tag) => ({ type: 'tag' as const, sourceId: tag.name, ...tag })),
+    ]
     const path = pathIn(addressOf(discussion) || undefined)
-    yield {
-      type: 'post',
+    const post = {
+      type: 'post' as const,
       sourceId: number,
       title: textIn(discussion.title),
       text: withLinkedImages(textIn(discussion.body)),
       ...(board && { board: board.url }),
       ...(status && { status: status.name }),
       ...field('author', this.#people.idOf(author)),
-      tags: tags.map(({ name }) => name).slice(0, 20),
+      tags: tags.map(({ name }) => name),
       ...field('createdAt', discussion.created_at ?? discussion.createdAt),
       importedVotes: votesOf(discussion),
       ...(path !== undefined && { paths: [path] }),
     }
+    yield* this.#places.before(post, named)
   }
 
   /** Call it after `posts`. */

@@ -1,4 +1,4 @@
-import type { Places } from './lib/places.js'
+import type { Place, Places } from './lib/places.js'
 import { objectIn, textIn } from './lib/values.js'
 import type { SourceRecord } from './source.js'
 
@@ -29,6 +29,12 @@ export class GithubPeople {
   records(user: unknown): SourceRecord[] {
     const id = this.idOf(user)
     return id === '' ? [] : this.#places.once('person', id, { name: textIn(objectIn(user).login) })
+  }
+
+  /** The person for `Places.before`, also one that was returned before. */
+  named(user: unknown): Place[] {
+    const sourceId = this.idOf(user)
+    return sourceId === '' ? [] : [{ type: 'person', sourceId, name: textIn(objectIn(user).login) }]
   }
 }
 

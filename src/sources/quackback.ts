@@ -2,7 +2,7 @@ import { guessedKind } from '../core/statuskinds.js'
 import { csvObjects } from './csv.js'
 import { fromArchive, type Archive } from './lib/archive.js'
 import { markdownOf } from './lib/markdown.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import { countIn, given as field } from './lib/values.js'
 import type { Given, Source, SourceRecord } from './source.js'
 
@@ -15,10 +15,12 @@ export const quackback: Source = {
 async function* records(archive: Archive, note: Given['note']): AsyncGenerator<SourceRecord> {
   const places = new Places()
   const rows = (name: string, needed: readonly string[]) => rowsOf(archive, name, needed)
-  const person = (email = '', name = '', more: object = {}) => {
-    const id = email === '' ? name : email.toLowerCase()
-    return id === '' ? [] : places.once('person', id, { ...field('name', name), ...field('email', email), ...more })
+  const personOf = (email = '', name = '', more: object = {}) => {
+    const sourceId = email === '' ? name : email.toLowerCase()
+    return sourceId === '' ? [] : [{ type: 'person' as const, sourceId, ...field('name', name), ...field('email', email), ...more }] // prettier-ignore
   }
+  const person = (...given: Parameters<typeof personOf>) =>
+    personOf(...given).flatMap(({ type, sourceId, ...fields }) => places.once(type, sourceId, fields))
   for await (const { name, email, joined_at: joined } of rows('users.csv', ['email']))
     yield* person(email, name, field('createdAt', joined))
   const votes = new Map<string, number>()
@@ -28,23 +30,26 @@ async function* records(archive: Archive, note: Given['note']): AsyncGenerator<S
     const { id = '', board = '', status = '', author_name: name = '', author_email: email = '' } = row
     const tags = (row.tags ?? '').split(/[,;]/).map((tag) => tag.trim()).filter(Boolean) // prettier-ignore
     const isOpen = status === '' || /^open$/i.test(status)
-    if (board !== '') yield* places.once('board', board, { name: board })
-    if (!isOpen) yield* places.once('status', status, { name: status, kind: guessedKind(status) })
-    for (const tag of tags) yield* places.once('tag', tag, { name: tag })
-    yield* person(email, name)
-    yield {
-      type: 'post',
+    const named: Place[] = [
+      ...(board === '' ? [] : [{ type: 'board' as const, sourceId: board, name: board }]),
+      ...(isOpen ? [] : [{ type: 'status' as const, sourceId: status, name: status, kind: guessedKind(status) }]),
+      ...tags.slice(0, 20).map((tag) => ({ type: 'tag' as const, sourceId: tag, name: tag })),
+      ...personOf(email, name),
+    ]
+    const post = {
+      type: 'post' as const,
       sourceId: id,
       title: row.title ?? '',
       text: await markdownOf(row.content ?? ''),
       ...field('board', board),
       ...(!isOpen && { status }),
       ...field('author', email === '' ? name : email.toLowerCase()),
-      tags: [...new Set(tags)].slice(0, 20),
+      tags: [...new Set(tags.slice(0, 20))],
       ...field('createdAt', row.created_at),
       importedVotes: Math.max(0, countIn(row.vote_count) - (votes.get(id) ?? 0)),
       paths: [`/b/${board}/posts/${id}`],
     }
+    yield* places.before(post, named)
   }
   let nameless = 0
   for await (const { id, post_id: post = '', voter_email: email = '', created_at: at } of rows('post_votes.csv', [

@@ -76,7 +76,7 @@ async function next(): Promise<Answer> {
   while (lines.length < TOGETHER && size < MOST_TOGETHER) {
     const { done, value } = await reading.next()
     if (done) return { lines, notes: notes.splice(0), isLast: true }
-    const line = JSON.stringify(value)
+    const line = typeof value === 'string' ? value : JSON.stringify(value)
     lines.push(line)
     size += line.length
   }

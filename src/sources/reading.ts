@@ -31,7 +31,7 @@ interface Failed {
 }
 
 interface Records {
-  /** Each a record, as JSON. */
+  /** Lines of the file. Each should be a record as JSON; a broken line comes as it is. */
   lines: string[]
   notes: string[]
   isLast: boolean
@@ -54,18 +54,18 @@ export async function openedInThread(given: Given): Promise<Opened> {
   }
 }
 
-/** The records of a file, read in a thread on demand. `signal` ends the thread, even in the middle of a record. */
+/** The records of a file as lines of JSON, read in a thread on demand. `signal` ends the thread, even in the middle of a record. */
 export async function* recordsInThread(
   given: Given,
   note: (sentence: string) => void,
   signal?: AbortSignal,
-): AsyncGenerator<object> {
+): AsyncGenerator<string> {
   const thread = start(given)
   try {
     for (;;) {
       const { lines, notes, isLast } = (await asked(thread, 'next', signal)) as Records
       for (const each of notes) note(each)
-      for (const line of lines) yield JSON.parse(line) as object
+      yield* lines
       if (isLast) return
     }
   } finally {

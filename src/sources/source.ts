@@ -26,7 +26,8 @@ export interface Source {
   takesAddress?: true
   /** For a table whose columns are guessed or mapped: what they were taken for. */
   preview?(this: void, given: Pick<Given, 'from' | 'map'>): Promise<Preview | undefined>
-  read(this: void, given: Given): AsyncIterable<SourceRecord>
+  /** A string is a line of the file as it is, which may be invalid JSON. */
+  read(this: void, given: Given): AsyncIterable<SourceRecord | string>
 }
 
 /** Whether it is the address of a PostgreSQL database. */

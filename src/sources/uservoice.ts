@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { guessedKind } from '../core/statuskinds.js'
 import { csvObjects, timeIn } from './csv.js'
 import { markdownOf } from './lib/markdown.js'
-import { Places } from './lib/places.js'
+import { Places, type Place } from './lib/places.js'
 import { countIn, given as field } from './lib/values.js'
 import type { Source } from './source.js'
 
@@ -28,23 +28,26 @@ export const uservoice: Source = {
       if (!seen.has(id)) {
         seen.add(id)
         const { forumName: board = '', publicStatusName: status = '' } = row
-        const tags = [row.categoryName ?? '', ...labelsIn(row.labels ?? '')].filter((tag) => tag !== '')
-        if (board !== '') yield* places.once('board', board, { name: board })
-        if (status !== '') yield* places.once('status', status, { name: status, kind: guessedKind(status) })
-        for (const tag of tags) yield* places.once('tag', tag, { name: tag })
-        if (creator !== '') yield* places.once('person', creator, { ...field('name', row.ideaCreatorName), email: creator }) // prettier-ignore
-        yield {
-          type: 'post',
+        const tags = [...new Set([row.categoryName ?? '', ...labelsIn(row.labels ?? '')])].filter((tag) => tag !== '').slice(0, 20) // prettier-ignore
+        const named: Place[] = [
+          ...(board === '' ? [] : [{ type: 'board' as const, sourceId: board, name: board }]),
+          ...(status === '' ? [] : [{ type: 'status' as const, sourceId: status, name: status, kind: guessedKind(status) }]), // prettier-ignore
+          ...tags.map((tag) => ({ type: 'tag' as const, sourceId: tag, name: tag })),
+          ...(creator === '' ? [] : [{ type: 'person' as const, sourceId: creator, ...field('name', row.ideaCreatorName), email: creator }]), // prettier-ignore
+        ]
+        const post = {
+          type: 'post' as const,
           sourceId: id,
           title: row.ideaTitle ?? '',
           text: await markdownOf(row.ideaDescription ?? ''),
           ...field('board', board),
           ...field('status', status),
           ...field('author', creator),
-          tags: [...new Set(tags)].slice(0, 20),
+          tags,
           ...field('createdAt', timeIn(row.createdTimestamp ?? '')),
           importedVotes: Math.max(0, countIn(row.votersCount) - (voters.get(id) ?? 0)),
         }
+        yield* places.before(post, named)
         const said = await markdownOf(row.publicStatusUpdateMessage ?? '')
         const { publicStatusCreatorEmailAddress: speaker = '' } = row
         if (said.trim() !== '') {

@@ -5,6 +5,7 @@ import { connect } from '../../src/db/connect.js'
 import { miscounts } from '../../src/db/recount.js'
 import { filled } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { PNG } from '../support/images.js'
 import { engines, type Engine } from '../support/site.js'
 
 type Line = Record<string, unknown> & { type: string }
@@ -93,6 +94,45 @@ describe.each(engines)('an export of boards on %s', (engine) => {
     const after = await connect(other.databaseUrl)
     expect(await miscounts(after)).toEqual([])
     await after.destroy()
+  })
+
+  it.each(['', ' --board ideas'])('keeps which texts still lack an image: export%s', async (flags) => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const file = (at: Machine, name: string, lines: readonly object[]) => writeFileSync(path.join(at.folder, name), lines.map((line) => `${JSON.stringify(line)}\n`).join('')) // prettier-ignore
+    const image = (sourceId: string) => ({ type: 'image', sourceId, data: PNG.toString('base64') })
+    const text = 'Look ![](import-image:one) ![](import-image:two)'
+    const records = [
+      { type: 'board', sourceId: 'b', name: 'Ideas', url: 'ideas' },
+      { type: 'post', sourceId: 'p1', title: 'Dark mode', board: 'b', text },
+      { type: 'post', sourceId: 'p2', title: 'Changed', board: 'b', text },
+      { type: 'comment', sourceId: 'c1', post: 'p1', text },
+    ]
+    file(machine, 'first.jsonl', [image('one'), ...records])
+    await done(machine, 'import records first.jsonl --yes')
+    const { posts } = JSON.parse(await done(machine, 'posts list --json'))
+    const [before] = posts.filter(({ title }: { title: string }) => title === 'Changed')
+    const without = String(before.contentMarkdown).replace(/ !.*$/, '')
+    await done(
+      machine,
+      `posts update ${before.number} --body Else`,
+      `posts update ${before.number} --body '${without}'`,
+    )
+
+    const other = await makeMachine(engine)
+    await other.setup()
+    writeFileSync(path.join(other.folder, 'site.jsonl'), await done(machine, `export${flags}`))
+    file(other, 'second.jsonl', [image('one'), image('two'), ...records])
+    await done(other, 'import feedbackctl site.jsonl --yes')
+    const { balance } = JSON.parse(await done(other, 'import records second.jsonl --yes --json'))
+    expect(balance[1]).toMatchObject({ type: 'image', found: 2, created: 1, existing: 1 })
+    const texts = [...JSON.parse(await done(other, 'posts list --json')).posts].map(({ title, contentMarkdown }) => [title, contentMarkdown.match(/!\[/g)?.length ?? 0]) // prettier-ignore
+    expect(Object.fromEntries(texts)).toEqual({ Changed: 0, 'Dark mode': 2 })
+    const db = await connect(other.databaseUrl)
+    const comment = await db.selectFrom('comments').select('body').executeTakeFirstOrThrow()
+    expect(comment.body.match(/!\[/g)).toHaveLength(2)
+    expect(await db.selectFrom('imported_rows').selectAll().where('kind', '=', 'awaiting').execute()).toEqual([])
+    await db.destroy()
   })
 
   it('takes boards by name, url and the start of an id, each once, and refuses others', async () => {

@@ -2,8 +2,10 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { connect } from '../../src/db/connect.js'
+import { claimRun, insertRun } from '../../src/db/importruns.js'
 import { miscounts } from '../../src/db/recount.js'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { PNG } from '../support/images.js'
 import { cleanup, engines } from '../support/site.js'
 
 const CSV = [
@@ -17,7 +19,7 @@ const CSV = [
 const BALANCE = {
   balance: [
     { type: 'board', found: 1, created: 1, matched: 0, existing: 0, failed: 0 },
-    { type: 'status', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
+    { type: 'status', found: 1, created: 1, matched: 0, existing: 0, failed: 0 },
     { type: 'tag', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
     { type: 'person', found: 2, created: 2, matched: 0, existing: 0, failed: 0 },
     { type: 'post', found: 3, created: 2, matched: 0, existing: 0, failed: 1 },
@@ -31,7 +33,13 @@ const BALANCE = {
       comments: { found: 0, created: 0, skipped: 0 },
     },
   ],
-  failures: [{ type: 'post', code: expect.any(String), count: 1, first: expect.stringContaining('title is missing') }],
+  failures: [{ type: 'post', code: expect.any(String), count: 1, first: expect.stringContaining('title is missing'), rows: [{ row: 4 }] }], // prettier-ignore
+  places: [
+    { type: 'board', name: 'Ideas' },
+    { type: 'status', name: 'planned' },
+    { type: 'tag', name: 'ui' },
+    { type: 'tag', name: 'theme' },
+  ],
 }
 
 it.each(engines)(
@@ -56,7 +64,11 @@ it.each(engines)(
     expect(stderr).toMatch(
       /BOARD +POSTS +CREATED +SKIPPED +VOTES +CREATED +SKIPPED +HERE .*\nIdeas +3 +2 +1 +1136 +1135 +1 +0 /,
     )
-    expect(stderr).toMatch(/Refused 1 post: .*title is missing/)
+    expect(stderr).toMatch(/Refused 1 post: .*title is missing.*: row 4$/m)
+    expect(stderr).toMatch(/post in row 4 ""/)
+    expect(stderr).toMatch(
+      /Would create boards: "Ideas"\n.*Would create statuses: "planned"\n.*Would create tags: "ui", "theme"/,
+    )
 
     const unsure = await machine.run('import csv ideas.csv')
     expect([unsure.code, unsure.stderr]).toEqual([5, expect.stringContaining('--yes')])
@@ -69,17 +81,67 @@ it.each(engines)(
       { title: 'Dark mode', contentMarkdown: 'My **eyes**', roadmap: { name: 'planned' }, board: { name: 'Ideas' }, createdAt: '2024-01-02T03:04:05.000Z', voters: { votesCount: 1128, importedVotes: 1128 } }, // prettier-ignore
     ])
     const again = JSON.parse((await machine.run('import csv ideas.csv --yes --json')).stdout)
-    expect(again.balance.map(({ type, existing }: { type: string; existing: number }) => [type, existing])).toEqual([['board', 1], ['status', 2], ['tag', 2], ['person', 2], ['post', 2]]) // prettier-ignore
+    expect(again.balance.map(({ type, existing }: { type: string; existing: number }) => [type, existing])).toEqual([['board', 1], ['status', 1], ['tag', 2], ['person', 2], ['post', 2]]) // prettier-ignore
 
     const rejects = readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')
     file('mended.jsonl', rejects.replace('"title":""', '"title":"Mended"'))
+    expect((await machine.run('roadmaps list -o name')).stdout, 'a refused row makes no status').toBe('planned\n')
+    const bad = JSON.parse((await machine.run('import records rejects.jsonl --source csv --yes --json')).stdout)
+    expect(bad.balance).toEqual([{ type: 'post', found: 1, created: 0, matched: 0, existing: 0, failed: 1 }])
     const mended = await machine.run('import records mended.jsonl --source csv --yes --json')
-    expect([mended.code, JSON.parse(mended.stdout).balance]).toEqual([0, [{ type: 'post', found: 1, created: 1, matched: 0, existing: 0, failed: 0 }]]) // prettier-ignore
+    const one = { found: 1, created: 1, matched: 0, existing: 0, failed: 0 }
+    expect([mended.code, JSON.parse(mended.stdout).balance]).toEqual([0, [{ type: 'status', ...one }, { type: 'post', ...one }]]) // prettier-ignore
+    expect(JSON.parse((await machine.run('posts list --roadmap done --json')).stdout).posts).toMatchObject([{ title: 'Mended' }]) // prettier-ignore
     file('cases.csv', 'title,board,votes\nA,Ideas,3\nB,ideas,4\nC,IDEAS,5\n')
     const cases = await machine.run('import csv cases.csv --source other --yes')
     expect([cases.code, cases.stderr.match(/^ideas +.*$/gim)]).toEqual([0, [expect.stringMatching(/^Ideas +3 +3 +0 +12 +12 +0 +12 +0 /)]]) // prettier-ignore
     const doctor = await machine.run('doctor --json')
     expect(doctor.code).toBe(0)
+  },
+)
+
+it.each(engines)(
+  'a refused row creates nothing, whatever is wrong with it, and has its own number, on %s',
+  async (engine) => {
+    const machine = await makeMachine(engine)
+    await machine.setup()
+    const file = (name: string, text: string) => writeFileSync(path.join(machine.folder, name), text)
+    const places = async () => [
+      (await machine.run('boards list -o name')).stdout,
+      (await machine.run('roadmaps list -o name')).stdout,
+      (await machine.run('tags list -o name')).stdout,
+    ]
+    const row = 'Hello,Ghost board,Ghost status,Ghost tag,not an@address'
+    file('ghosts.csv', `title,board,status,category,email\n\n${row}\n\n\nNamed,,,,\n,Ghost board,,,\n`)
+    const done = await machine.run('import csv ghosts.csv --yes --rejects rejects.jsonl --json')
+    expect([done.code, JSON.parse(done.stdout)]).toMatchObject([7, {
+    balance: [{ type: 'post', found: 3, created: 1, failed: 2 }],
+    failures: [{ code: 'EMAIL_INVALID', rows: [{ row: 3, title: 'Hello' }] }, { code: 'VALIDATION_ERROR', rows: [{ row: 7 }] }],
+  }]) // prettier-ignore
+    expect(await places()).toEqual(['', '', ''])
+
+    const columns = 'ideaId,ideaTitle,forumName,publicStatusName,categoryName,ideaCreatorEmailAddress'
+    file('voice.csv', `${columns}\n1,Hello,Ghost board,Ghost status,Ghost tag,not an@address\n2,,Ghost board,,,\n`)
+    const other = await machine.run('import uservoice voice.csv --yes --json')
+    expect(JSON.parse(other.stdout).balance).toMatchObject([{ type: 'post', found: 2, failed: 2 }])
+    const [ghost, user] = [
+      { id: 'g', name: 'Ghost' },
+      { id: 'u', name: 'Ann', email: 'not an@address' },
+    ]
+    file('canny.json', JSON.stringify({ posts: [{ id: 'p', title: 'Hello', board: ghost, status: 'planned', tags: [ghost], author: user }], hasMore: false })) // prettier-ignore
+    file('issues.json', JSON.stringify([{ number: 1, title: ' ', state: 'closed', user: null, labels: [ghost] }]))
+    const wish = { id: 1, title: 'Hello', board: { ...ghost, id: 1, slug: 'ghost' }, post_status: { ...ghost, id: 1 }, user: { ...user, id: 1 } } // prettier-ignore
+    file('astuto.json', JSON.stringify([{ ...wish, approval_status: 'approved' }]))
+    for (const given of ['canny canny.json', 'github issues.json', 'astuto astuto.json']) {
+      const { stdout } = await machine.run(`import ${given} --yes --json`)
+      expect(JSON.parse(stdout).balance).toMatchObject([{ type: 'post', found: 1, failed: 1 }])
+    }
+    expect(await places()).toEqual(['', '', ''])
+
+    const rejects = readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')
+    file('mended.jsonl', rejects.replace('"email":"not an@address"', '"email":"ann@example.org"'))
+    await machine.run('import records mended.jsonl --source csv --yes --json')
+    expect(await places()).toEqual(['ghost-board\n', 'ghost-status\n', expect.stringMatching(/^\S+\n$/)])
   },
 )
 
@@ -138,6 +200,41 @@ it.each(engines)(
   },
 )
 
+it('lines that are no JSON objects come back as they were', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const none = ['[1,  2.50]', '"text"', 'null', '{"type":"tag", "name":', '\u001b[31m\0']
+  const tag = '{"type":"tag","sourceId":"1","name":"UI"}'
+  writeFileSync(path.join(machine.folder, 'lines.jsonl'), [...none, tag, ''].join('\n'))
+  const { code, stderr } = await machine.run('import records lines.jsonl --yes --rejects rejects.jsonl')
+  expect([code, stderr]).toEqual([7, expect.stringContaining('Refused 5 lines: The line is not a JSON object.')])
+  expect(stderr).not.toContain('\u001b[31m')
+  expect(readFileSync(path.join(machine.folder, 'rejects.jsonl'), 'utf8')).toBe(`${none.join('\n')}\n`)
+})
+
+it('a command without a server waits for no import that a killed server left open', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const db = await connect(machine.databaseUrl)
+  cleanup(() => db.destroy())
+  const at = new Date().toISOString()
+  const { userId } = await db.selectFrom('users').select('userId').executeTakeFirstOrThrow()
+  await insertRun(db, { runId: 'left', userId, name: '', file: 'gone', options: '{}', isCheck: 0, askedAt: at, progress: null }) // prettier-ignore
+  await claimRun(db, 'left', at)
+  writeFileSync(path.join(machine.folder, 'tag.jsonl'), '{"type":"tag","sourceId":"1","name":"UI"}\n')
+  expect((await machine.run('import records tag.jsonl --yes')).code).toBe(0)
+  expect((await machine.run('tags list -o name')).stdout).not.toBe('')
+})
+
+it('records have images as large as those that people upload', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  const data = Buffer.concat([PNG, Buffer.alloc(4_999_999 - PNG.length)]).toString('base64')
+  writeFileSync(path.join(machine.folder, 'image.jsonl'), JSON.stringify({ type: 'image', sourceId: 'a', data }))
+  const { code, stdout } = await machine.run('import records image.jsonl --yes --json')
+  expect([code, JSON.parse(stdout).balance]).toEqual([0, [expect.objectContaining({ type: 'image', created: 1 })]])
+})
+
 it('what cannot be imported is refused with what to do, and changes nothing', async () => {
   const machine = await makeMachine('sqlite')
   await machine.setup()
@@ -160,7 +257,7 @@ it('what cannot be imported is refused with what to do, and changes nothing', as
   expect(await refused('csv empty.csv')).toEqual([2, expect.stringContaining('empty')])
   expect(await refused('csv latin1.csv')).toEqual([2, expect.stringContaining('UTF-8')])
   expect(await refused('csv missing.csv')).toEqual([2, expect.stringContaining('does not exist')])
-  expect(await refused('records bad.jsonl')).toEqual([2, expect.stringContaining('Line 1')])
+  expect(await refused('records bad.jsonl')).toEqual([2, expect.stringContaining('The line is not a JSON object')])
   expect(await refused('acrobat none.csv')).toEqual([2, expect.stringContaining('csv')])
   expect((await machine.run('posts list -o name')).stdout).toBe('')
   expect(existsSync(path.join(machine.folder, 'rejects.jsonl'))).toBe(false)

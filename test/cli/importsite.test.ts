@@ -58,6 +58,23 @@ describe.each(engines)('an export of %s, imported', (engine) => {
     expect((await machine.run('posts list --query dark -o name')).stdout).not.toBe('')
   })
 
+  it('is read from the version before merges of held posts', async () => {
+    const former = await site(engine)
+    expect(await former.run('posts create Darkness --board ideas')).toMatchObject({ code: 0 })
+    expect(await former.run('posts merge 4 --into 1')).toMatchObject({ code: 0 })
+    const text = await exported(former)
+    const older = text.replace(/"schema":"[^"]*"/, '"schema":"0079_notes_index"').replaceAll(',"wasHeld":0', '')
+    expect(older.length).toBeLessThan(text.length - 10)
+    const machine = await machineWith(engine, older)
+    expect(await machine.run('import feedbackctl site.jsonl --yes')).toMatchObject({ code: 0 })
+    expect(await exported(machine)).toBe(text)
+    expect((await machine.run('import feedbackctl site.jsonl --yes')).stderr).toContain('already equals')
+    writeFileSync(path.join(machine.folder, 'site.jsonl'), text.replaceAll(',"wasHeld":0', ''))
+    expect((await machine.run('import feedbackctl site.jsonl --yes')).stderr).toContain(
+      'does not have the fields of a merge',
+    )
+  })
+
   it('makes a site where there was none, without passwords, from stdin', async () => {
     const text = await exported(await site(engine), '')
     const machine = await machineWith(engine, text, { isSetUp: false })

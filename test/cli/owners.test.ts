@@ -60,6 +60,7 @@ const WRITES: Record<string, { args: string; code?: number; stdin?: string }> = 
   'roles delete': { args: 'Team --yes' },
   'posts create': { args: 'Other --board ideas' },
   import: { args: 'records RECORDS --yes' },
+  'import runs cancel': { args: '01a202e3-3cc8-735d-91d8-dbcd6073c7b2', code: 3 },
   'posts update': { args: 'POST --board ideas' },
   'posts move': { args: 'POST --roadmap planned' },
   'posts tag': { args: 'POST --add phone' },

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { MERGED, SHOWN } from '../../src/core/hidden.js'
+import { newId } from '../../src/core/ids.js'
 import { connect } from '../../src/db/connect.js'
 import { NEWEST, newestApplied } from '../../src/db/schema.js'
 import { backupsOf, json, makeOlder } from '../support/backups.js'
@@ -8,6 +10,7 @@ import { makeMachine, type Machine } from '../support/cli.js'
 import { engines } from '../support/site.js'
 
 const OLD = '0020_own_comments'
+const AT = '2026-01-01T00:00:00.000Z'
 
 async function stateOf({ databaseUrl }: Pick<Machine, 'databaseUrl'>) {
   const db = await connect(databaseUrl)
@@ -52,6 +55,41 @@ describe.each(engines)('an upgrade on %s', (engine) => {
     if (engine === 'postgres') await machine.run('rollback --yes')
     expect(await upgrade(machine)).toMatchObject({ code: 0 })
     expect(await stateOf(machine)).toEqual({ title: 'Before', schema: NEWEST })
+  })
+
+  it('is taken back to a schema in which no held post can be merged, and the words of merged posts are found', async () => {
+    const machine = await makeMachine(engine)
+    await makeOlder(machine, '0079_notes_index', 'Before')
+    const db = await connect(machine.databaseUrl)
+    const ids = [newId(), newId()] as const
+    for (const [at, postId] of ids.entries())
+      await db
+        .insertInto('posts')
+        .values({
+          postId,
+          title: `Wish ${at}`,
+          slug: `wish-${at}`,
+          slugId: `${at}`,
+          contentMarkdown: null,
+          userId: null,
+          boardId: null,
+          roadmap_id: null,
+          createdAt: AT,
+          updatedAt: AT,
+          is_spam: at === 1 ? MERGED : SHOWN,
+        }) // prettier-ignore
+        .execute()
+    const [intoId, postId] = ids
+    await db
+      .insertInto('merges')
+      .values({ postId, intoId, rootId: intoId, answerId: null, mergedAt: AT, mergedBy: null })
+      .execute()
+    await db.destroy()
+    expect(await upgrade(machine)).toMatchObject({ code: 0 })
+    expect(await machine.run('rollback --yes')).toMatchObject({ code: 0 })
+    expect(await stateOf(machine)).toEqual({ title: 'Before', schema: '0079_notes_index' })
+    expect(await upgrade(machine)).toMatchObject({ code: 0 })
+    expect(await json(machine, 'posts merged 1')).toMatchObject({ merged: [{ title: 'Wish 1' }] })
   })
 
   const makeAfter = async (machine: Machine) => {

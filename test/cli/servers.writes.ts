@@ -359,6 +359,7 @@ export const UNSHOWN = [
   'users.promote',
   'users.merge', // writes posts, votes and users, as others here do
   'invitations.create', // writes users, as others here do
+  'invitations.accept',
   'invitations.resend',
   'invitations.revoke',
   'imports.site', // ends every session; cli/importremote looks at two servers

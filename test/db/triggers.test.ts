@@ -58,6 +58,8 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0076_snoozes': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0077_import_runs': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
   '0078_new_accounts': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
+  '0079_notes_index': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
+  '0080_held_merges': { sqlite: '846670060b858ffe', postgres: '1c3403822785f11d' },
 }
 
 /** What triggers compute, and nothing recounts. */

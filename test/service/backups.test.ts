@@ -111,9 +111,13 @@ describe.each(engines)('backups over HTTP on %s', (engine) => {
     const busy = (await page(site, owner)).text
     expect(busy).toContain('A backup is being made.')
     expect(busy, 'one at a time').not.toContain('Make a backup now')
+    const again = '<noscript><meta http-equiv="refresh" content="3; url=/dashboard/settings/backups"/></noscript>'
+    expect(busy).toContain(again)
     expect((await send(site, '/dashboard/settings/backups', owner, {})).headers.location).toContain('done=backupRunning') // prettier-ignore
     await work()
-    expect((await page(site, owner)).text).toMatch(/The backup was made: <bdi>made\.backup/)
+    const made = (await page(site, owner)).text
+    expect(made).toMatch(/The backup was made: <bdi>made\.backup/)
+    expect(made, 'the page is at rest').not.toMatch(/http-equiv|data-progress/)
     await send(site, '/dashboard/settings/backups/rehearse', owner, { file: 'old.backup' })
     await work()
     const { text } = await page(site, owner)

@@ -44,7 +44,7 @@ describe.each(engines)('events on %s', (engine) => {
     site.clock.now = new Date('2026-03-02T11:00:00.000Z')
     await site.http('PATCH /boards', { token, body: { boardId: 'ideas', name: 'Bright ideas', partial: true } })
     const { status, body } = await site.http('GET /events', { token })
-    const owner = await site.db.selectFrom('users').select(['userId', 'username']).executeTakeFirstOrThrow()
+    const owner = await site.db.selectFrom('users').select(['userId', 'name', 'username']).executeTakeFirstOrThrow()
     expect(status).toBe(200)
     const [first, second, third] = body.events.map((event: { id: number }) => event.id)
     expect(second).toBeGreaterThan(first)
@@ -55,6 +55,7 @@ describe.each(engines)('events on %s', (engine) => {
           action: 'site.set_up',
           subject_id: 'site',
           subject: null,
+          user: null,
           person: null,
           actor: null,
           via: 'cli',
@@ -69,6 +70,7 @@ describe.each(engines)('events on %s', (engine) => {
           action: 'board.created',
           subject_id: board.boardId,
           subject: 'Ideas',
+          user: null,
           person: null,
           actor: null,
           via: 'cli',
@@ -83,6 +85,7 @@ describe.each(engines)('events on %s', (engine) => {
           action: 'board.updated',
           subject_id: board.boardId,
           subject: 'Bright ideas',
+          user: null,
           person: null,
           actor: owner,
           via: 'http',
@@ -180,15 +183,23 @@ describe.each(engines)('events on %s', (engine) => {
     const other = await site.member()
     await insertEvents(site.db, [ofUser(one.userId, other.userId)])
     await site.db.updateTable('users').set({ username: 'renamed' }).where('userId', '=', one.userId).execute()
-    await site.db.updateTable('users').set({ username: 'admin' }).where('userId', '=', other.userId).execute()
+    await site.db
+      .updateTable('users')
+      .set({ username: 'admin', name: 'Grace Hopper' })
+      .where('userId', '=', other.userId)
+      .execute()
     const [event] = (await site.call(events.list, {})).events
-    expect(event).toMatchObject({ subject: 'renamed', actor: { userId: other.userId, username: 'admin' } })
+    expect(event).toMatchObject({
+      subject: 'renamed',
+      actor: { userId: other.userId, name: 'Grace Hopper', username: 'admin' },
+    })
+    expect((await site.call(events.list, { query: 'grace h' })).events).toHaveLength(1)
     await site.db.deleteFrom('users').execute()
     const [later] = (await site.call(events.list, {})).events
     expect(later).toMatchObject({
       subject_id: one.userId,
       subject: null,
-      actor: { userId: other.userId, username: 'deleted' },
+      actor: { userId: other.userId, name: 'deleted user', username: 'deleted' },
     })
   })
 

@@ -5,6 +5,9 @@ import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as settings from '../../src/service/settings.js'
 import { miscounts } from '../../src/db/recount.js'
+import { notifications as job } from '../../src/jobs/notifications.js'
+import type { Notification } from '../../src/service/notifications.js'
+import type { Told } from '../../src/service/told.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -76,6 +79,43 @@ async function everything(
 }
 
 describe.each(engines)('the first post of a new person on %s', (engine) => {
+  it('is told to its author once it is kept, and once alone', async () => {
+    const { site, owner, shown, author, other, team, create, comment, decide } = await makeHolding(engine)
+    const { run: handle } = job({ mail: null })
+    const log = { info() {}, warn() {}, error() {} }
+    const told = async (token = author) => {
+      await handle({ db: site.db, now: () => site.clock.now, log, signal: new AbortController().signal })
+      const { notifications: rows } = (await site.http('GET /notifications', { token })).body
+      return rows.map(({ kind, post: { title }, comment: about }: Notification) => [kind, about?.body ?? title].join(' ')) // prettier-ignore
+    }
+    await told()
+    await site.http(`POST /posts/${shown.postId}/report`, { token: other, body: {} })
+    const [post, spam] = [await create('Watches'), await create('Spam')]
+    const [remark, second] = [await comment('Hello', other), await comment('Again', other)]
+    await site.http('POST /moderation', { token: team, body: { decision: 'spam', ids: [spam.postId] } })
+    const keep = { token: team, body: { decision: 'keep', ids: [post.postId, remark.id, second.id] } }
+    const { undo } = (await site.http('POST /moderation', keep)).body
+    await site.http(`POST /undo/${undo.undo_id}`, { token: team, body: {} })
+    expect([await told(), await told(other)], 'taken back at once').toEqual([[], []])
+    const reports = async ({ postId }: { postId: string }) =>
+      (await site.http(`GET /posts/${postId}/notifications`, { token: owner })).body.told.map(({ kind, is_held: isHeld }: Told) => [kind, isHeld]) // prettier-ignore
+    expect([await reports(post), await reports(shown)], 'nobody reported what is held').toEqual([
+      [['report', true]],
+      [['report', true], ['report', true], ['report', undefined]],
+    ]) // prettier-ignore
+    const about = (await page(site, `/dashboard/posts/${post.slug}`, owner)).text
+    expect(about).toMatch(/<strong>Waits for a look<\/strong>/)
+    expect(about).not.toContain('<strong>Report</strong>')
+    await site.http('POST /moderation', keep)
+    expect([await told(), await told(other)]).toEqual([['published Watches'], ['published Again', 'published Hello']])
+    const news = (await page(site, '/notifications', author)).text.replaceAll(/[\u2066-\u2069]/g, '')
+    expect(news).toContain('What you wrote on “Watches” is published')
+    await decide(post.postId, 'reopen')
+    await decide(post.postId, 'keep')
+    await decide(spam.postId, 'keep')
+    expect(await told(), 'neither twice, nor what was shown or hidden before').toEqual(['published Watches'])
+  })
+
   it('is shown at once, unless the site holds it', async () => {
     const { site, shown, other, create, comment } = await makeHolding(engine)
     await site.call(settings.update, { holdFirstPosts: false })

@@ -191,6 +191,22 @@ describe.each(engines)('on %s, an image', (engine) => {
     expect(await seen()).toEqual([404, 404, 404, 200])
   })
 
+  it('of a merged post is shown to those who may read its text, not to all who read the post that stays', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const [bea, team] = [await site.member(), await site.member(['board:read'])]
+    const { path, markdown } = await storeImage(site.db, { userId: await ownerOf(site) })
+    const as = async (line: string, body: object) => (await site.http(line, { token: owner, body })).body
+    const seen = async () => [await look(site, path), await look(site, path, bea.token), await look(site, path, team.token)] // prettier-ignore
+    const { board } = await as('POST /boards', { name: 'Ideas' })
+    const { post } = await as('POST /posts', { title: 'Dark mode', contentMarkdown: markdown, boardId: board.boardId })
+    const { post: root } = await as('POST /posts', { title: 'Night colours' })
+    await as('POST /posts/merge', { ids: [post.postId], into: root.postId })
+    expect(await seen()).toEqual([200, 200, 200])
+    await as('PATCH /boards', { ...board, display: false })
+    expect(await seen()).toEqual([404, 404, 200])
+  })
+
   it('is not made public by somebody who only knows its address', async () => {
     const site = await makeSite(engine)
     const owner = await site.owner()

@@ -102,6 +102,7 @@ describe.each(engines)('imported images on %s', (engine) => {
     const again = await send(site, token, RECORDS)
     expect(again.of('image')).toEqual({ type: 'image', found: 6, created: 0, matched: 0, existing: 2, failed: 4 })
     expect(again.last.linkedImages).toBeUndefined()
+    expect(again.last.missingImages).toEqual(first.last.missingImages)
     expect((await site.db.selectFrom('images').selectAll().execute()).length).toBe(1)
   })
 
@@ -161,6 +162,33 @@ describe.each(engines)('imported images on %s', (engine) => {
     const uses = await site.db.selectFrom('image_uses').select(['postId', 'commentId']).execute()
     expect([uses.length, uses.filter(({ commentId }) => commentId !== null).length]).toEqual([4, 2])
     expect(await site.db.selectFrom('imported_rows').selectAll().where('kind', '=', 'awaiting').execute()).toEqual([])
+  })
+
+  it('every import of a text that lacks an image names it, until it is here or the text is changed', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    const text = (type: 'post' | 'comment', sourceId: string, more: object) => ({ type, sourceId, text: `Look ${shown('one')} ${shown('two')}`, ...more }) // prettier-ignore
+    const post = (sourceId: string) => text('post', sourceId, { title: sourceId })
+    const onlyImage = { type: 'comment', sourceId: 'c2', post: 'p1', text: shown('one', '') } // refused until then
+    const records = [post('p1'), post('p2'), text('comment', 'c1', { post: 'p1' }), onlyImage]
+    const missing = (...of: (readonly [string, string, string])[]) => ({ count: of.length, images: of.map(([type, sourceId, name]) => ({ type, sourceId, name })) }) // prettier-ignore
+    const both = (type: string, sourceId: string) => ['one', 'two'].map((name) => [type, sourceId, name] as const)
+    await send(site, token, records)
+    const all = missing(...both('post', 'p1'), ...both('post', 'p2'), ...both('comment', 'c1'), [
+      'comment',
+      'c2',
+      'one',
+    ])
+    for (const options of [{ isDry: true }, {}])
+      expect((await send(site, token, [...records, post('p1')], options)).last.missingImages).toEqual(all)
+
+    const { post: changed } = await site.call(posts.show, { id: '2' })
+    await site.call(posts.update, { postId: changed.postId, partial: true, contentMarkdown: 'Look' })
+    const left = missing(['post', 'p1', 'two'], ['comment', 'c1', 'two'])
+    for (const options of [{ isDry: true }, {}])
+      expect((await send(site, token, [image('one', PNG), ...records], options)).last.missingImages).toEqual(left)
+    expect((await send(site, token, [image('two', PNG), ...records])).last.missingImages).toBeUndefined()
+    expect((await send(site, token, records)).last.missingImages).toBeUndefined()
   })
 
   it('an image that somebody took out of a text stays out', async () => {

@@ -79,6 +79,11 @@ describe.each(engines)('an import on %s', (engine) => {
         },
       ],
       failures: [],
+      places: [
+        { type: 'board', name: 'Feature requests' },
+        { type: 'status', name: 'In progress' },
+        { type: 'tag', name: 'UI' },
+      ],
       boards: [{ boardId: last.byBoard[0].boardId, board: 'Feature requests', posts: 2, votes: 46 }],
       passwords: { kept: 0, leftOut: 0 },
       isBalanced: true,

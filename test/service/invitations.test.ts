@@ -127,6 +127,64 @@ describe.each(engines)('invitations on %s', (engine) => {
     expect(await mailsTo(site, 'dry@example.org')).toBe(0)
   })
 
+  it('are accepted with the mailed token: the person has a name, a confirmed address and a session', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    await site.call(invitations.create, { emails: [EVE] })
+    const token = await site.mailedToken(EVE)
+    const check = await site.http('POST /auth/password/validateToken', { body: { token } })
+    expect(check.body).toEqual({ reset: { valid: true, invitation: true } })
+    const accept = (body: object) => site.http('POST /invitations/accept', { body: { token, ...body } })
+    expect((await accept({ password: 'short' })).status).toBe(400)
+    expect((await accept({})).body.code).toBe('PASSWORD_MISSING')
+    const { status, body } = await accept({ password: 'a long password', name: 'Eve' })
+    expect([status, body.user.name]).toEqual([200, 'Eve'])
+    const profile = await site.http('GET /users/profile', { token: body.user.authToken })
+    expect(profile.body.user).toMatchObject({ name: 'Eve', email: EVE, isVerified: true })
+    expect(await states(site)).toEqual({ [EVE]: ['accepted'] })
+    expect((await site.events()).map(([action]) => action).slice(-2)).toEqual(['user.password_set', 'user.verified'])
+    expect((await accept({ password: 'a long password' })).status, 'a link works once').toBe(404)
+  })
+
+  it('are accepted by nobody who has an account already, is blocked, or has a link to a former address', async () => {
+    const site = await makeSite(engine)
+    await site.owner()
+    const accept = async (token: string) =>
+      (await site.http('POST /invitations/accept', { body: { token, password: 'a long password' } })).body.code
+    await site.member([], { email: 'member@example.org' })
+    await site.call(auth.resetPassword, { email: 'member@example.org' })
+    const reset = await site.mailedToken('member@example.org')
+    expect(await accept(reset)).toBe('INVITATION_NOT_FOUND')
+    expect((await site.http('POST /auth/password/validateToken', { body: { token: reset } })).body).toEqual({ reset: { valid: true } }) // prettier-ignore
+    await site.call(invitations.create, { emails: [EVE, 'bob@example.org'] })
+    await site.call(users.block, { user: EVE })
+    expect(await accept(await site.mailedToken(EVE))).toBe('USER_BLOCKED')
+    await site.call(users.update, { user: 'bob@example.org', email: 'robert@example.org' })
+    expect(await accept(await site.mailedToken('bob@example.org'))).toBe('INVALID_TOKEN')
+    expect((await site.call(users.show, { user: 'robert@example.org' })).user.isVerified).toBe(false)
+  })
+
+  it('give a role, if the inviter may give it', async () => {
+    const site = await makeSite(engine)
+    const owner = await site.owner()
+    const { role } = await site.call(roles.create, { name: 'Helpers', permissions: ['post:update'] })
+    const invite = (token: string, email: string, given: string) =>
+      site.http('POST /invitations', { token, body: { emails: [email], role: given } })
+    const rolesOf = async (user: string) => (await site.call(users.show, { user })).user.roles.map(({ name }) => name)
+    expect((await invite(owner, EVE, role.id)).body.invited).toBe(1)
+    expect(await rolesOf(EVE)).toEqual(expect.arrayContaining(['@everyone', 'Helpers']))
+    expect((await site.events()).map(([action]) => action).slice(-2)).toEqual(['user.created', 'role.assigned'])
+    const helper = (await site.member(['user:invite', 'role:assign', 'post:update'])).token
+    expect((await invite(helper, 'bob@example.org', 'Helpers')).body.invited).toBe(1)
+    const weaker = [['user:invite'], ['user:invite', 'post:update'], ['user:invite', 'role:assign']] as const
+    for (const permissions of weaker) {
+      const { token } = await site.member([...permissions])
+      expect((await invite(token, 'li@example.org', role.id)).body.code).toBe('NOT_ENOUGH_PERMISSION')
+    }
+    expect((await invite(owner, 'li@example.org', 'Nobodies')).body.code).toBe('ROLE_NOT_FOUND')
+    expect((await failure(site.call(users.show, { user: 'li@example.org' }))).code).toBe('USER_NOT_FOUND')
+  })
+
   it('cannot be sent where no mail is configured', async () => {
     const site = await makeSite(engine, { mail: false })
     expect((await failure(site.call(invitations.create, { emails: [EVE] }))).code).toBe('MAIL_CONFIG_MISSING')

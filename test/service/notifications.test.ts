@@ -12,6 +12,7 @@ import * as notifications from '../../src/service/notifications.js'
 import * as posts from '../../src/service/posts.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
 import * as votes from '../../src/service/votes.js'
+import { undo as undoEvent } from '../../src/service/eventundo.js'
 import { apply as undo } from '../../src/service/undos.js'
 import { audience } from '../../src/service/audience.js'
 import { move } from '../../src/service/postmoves.js'
@@ -53,6 +54,38 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
       await w.site.call(undo, { undo_id: kept?.undo_id ?? '' })
     },
     { bea: ['status Shipped'] },
+  ],
+  'a change of many from one status to another, told and undone: nobody is told of the way back': [
+    async (w) => {
+      const { roadmap: planned } = await w.site.call(roadmaps.create, { name: 'Planned', display: true })
+      await w.site.call(posts.update, { id: w.post.postId, roadmapId: planned.id, partial: true, quiet: true })
+      const { undo: kept } = await w.site.call(move, { ids: [w.post.postId], roadmapId: w.shipped.id })
+      await w.run()
+      await w.as(w.bea)(notifications.read, {})
+      await w.site.call(undo, { undo_id: kept?.undo_id ?? '' })
+    },
+    { bea: ['status Shipped'] },
+  ],
+  'a change in the log from one status to another, told and undone: nobody is told of the way back': [
+    async (w) => {
+      const { roadmap: planned } = await w.site.call(roadmaps.create, { name: 'Planned', display: true })
+      await w.site.call(posts.update, { id: w.post.postId, roadmapId: planned.id, partial: true, quiet: true })
+      await w.site.call(posts.update, { id: w.post.postId, roadmapId: w.shipped.id, partial: true })
+      const [event] = (await w.site.call(events.list, { created: 'desc', limit: 1 })).events
+      await w.run()
+      await w.site.call(undoEvent, { id: event?.id ?? 0 })
+    },
+    ALL,
+  ],
+  'a change of many from one status to another, undone before it was told: nobody': [
+    async (w) => {
+      const { roadmap: planned } = await w.site.call(roadmaps.create, { name: 'Planned', display: true })
+      await w.site.call(posts.update, { id: w.post.postId, roadmapId: planned.id, partial: true, quiet: true })
+      await w.run()
+      const { undo: kept } = await w.site.call(move, { ids: [w.post.postId], roadmapId: w.shipped.id })
+      await w.site.call(undo, { undo_id: kept?.undo_id ?? '' })
+    },
+    {},
   ],
   'another change: nobody': [(w) => w.site.call(posts.update, { id: w.post.postId, title: 'Dark theme' }), {}],
   'a status that was taken back at once: nobody': [
@@ -233,6 +266,15 @@ const CASES: Record<string, [(w: World) => Promise<unknown>, Record<string, stri
 }
 
 describe.each(engines)('notifications on %s', (engine) => {
+  it('who would be told is counted up to a bound', async () => {
+    const w = await world(engine)
+    const foretold = async (most: number) =>
+      (await w.site.call(audience, { ...w.inPost, roadmapId: w.shipped.id, message: false, most })).audience
+    expect(await foretold(2)).toMatchObject({ is_capped: true })
+    expect(await foretold(3), 'no more than so many').toEqual({ people: 3, mail: 0, digest: 0, page: 3 })
+    expect(await foretold(10)).toEqual({ people: 3, mail: 0, digest: 0, page: 3 })
+  })
+
   it.each(Object.entries(CASES))('%s', async (_name, [happens, expected]) => {
     const w = await world(engine)
     await happens(w)

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as comments from '../../src/service/comments.js'
 import * as merges from '../../src/service/merges.js'
+import type { Notification } from '../../src/service/notifications.js'
 import * as moderation from '../../src/service/moderation.js'
 import * as posts from '../../src/service/posts.js'
 import { engines } from '../support/site.js'
@@ -84,5 +85,45 @@ describe.each(engines)('reports on %s', (engine) => {
     const w = await world(engine)
     await happens(w)
     expect(await w.told()).toEqual(expected)
+  })
+
+  it('are new to nobody once anybody has decided, until that is undone or somebody reports again', async () => {
+    const w = await world(engine)
+    const [one, other] = [await team(w), await w.site.member(ALL)]
+    await hold(w)
+    const fresh = await w.site.member(['post:create', 'comment:create'])
+    const { post } = await w.as(fresh)(posts.create, { title: 'New', boardId: w.board.boardId })
+    await w.as(fresh)(comments.create, { ...w.inPost, body: 'Hello' })
+    await w.as(w.dan)(moderation.reportPost, w.inPost)
+    await reportComment(w, w.dan)
+    await w.run()
+    const get = async (path: string, { token } = one) =>
+      (await w.site.http(`GET /notifications${path}`, { token })).body
+    const news = async () => {
+      const counts = [(await get('/count')).unread, (await get('/count', other)).unread]
+      const unread = (await get('?unread=true')).notifications.map(({ post: { title }, comment }: Notification) => comment?.body ?? title) // prettier-ignore
+      const marked = (await get('')).notifications.filter(({ readAt }: Notification) => readAt === null).length
+      return [...counts, marked, unread.toSorted().join()]
+    }
+    const later = () => void (w.site.clock.now = new Date(w.site.clock.now.getTime() + 1000))
+    const decide = async (decision: string, ...ids: string[]) =>
+      (await w.site.http('POST /moderation', { token: other.token, body: { decision, ids } })).body
+    expect(await news()).toEqual([4, 4, 4, 'Dark mode,Hello,Me too,New'])
+    later()
+    const { undo: kept } = await decide('keep', post.postId, w.post.postId)
+    expect(await news()).toEqual([2, 2, 2, 'Hello,Me too'])
+    expect((await get('')).notifications.find(({ comment }: Notification) => !comment)?.readAt).toBe(w.site.clock.now.toISOString()) // prettier-ignore
+    await decide('snooze', w.comment.id)
+    expect((await get('/count')).unread, 'what is put off is not decided').toBe(2)
+    await w.site.http(`POST /undo/${kept.undo_id}`, { token: other.token, body: {} })
+    expect(await news()).toEqual([4, 4, 4, 'Dark mode,Hello,Me too,New'])
+    await decide('keep', w.post.postId)
+    later()
+    await w.as(w.dan)(moderation.reportPost, w.inPost)
+    await w.run()
+    expect(await news()).toEqual([4, 4, 4, 'Dark mode,Hello,Me too,New'])
+    await decide('delete', post.postId)
+    await decide('spam', w.comment.id)
+    expect(await news()).toEqual([2, 2, 2, 'Dark mode,Hello'])
   })
 })

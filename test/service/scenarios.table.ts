@@ -129,6 +129,11 @@ export const table: Record<string, Row> = {
 
   'invitations.list': { needs: 'user:invite' },
   'invitations.create': { needs: 'user:invite', input: (w) => ({ emails: [w.credentials().email, 'nobody'] }) },
+  'invitations.accept': {
+    needs: 'public',
+    differs: true,
+    input: async (w) => ({ token: await w.mailed('resetPassword', await w.invited()), password: 'a new password' }),
+  },
   'invitations.resend': { needs: 'user:invite', input: async (w) => ({ user: await w.invited() }) },
   'invitations.revoke': {
     needs: 'user:invite',
@@ -168,6 +173,7 @@ export const table: Record<string, Row> = {
     differs: true,
     own: true,
   },
+  'imports.listRuns': { needs: 'owner' },
   'imports.showRun': { needs: 'owner' },
   'imports.cancelRun': { needs: 'owner', input: (w) => w.importRun('running'), silent: true },
   'imports.refused': { needs: 'owner', input: (w) => w.importRun('checked') },

@@ -63,6 +63,7 @@ async function ownerOf({ db }: World['site'], token: string): Promise<Caller> {
 const KEPT = {
   'auth.validate': 'a mailed link proves it, whoever is signed in; who clicks twice sends the same session twice',
   'auth.setPassword': 'it ends all sessions of the account',
+  'invitations.accept': 'nobody could sign in to the account before',
   'users.block': 'nobody blocks their own account',
   'users.blockMany': 'as users.block',
   'users.unblock': 'who is blocked has no session',

@@ -62,6 +62,7 @@ const IMPORTS = {
     remove: async () => {},
     ids: async () => [],
     keep: async () => {},
+    hold: async () => () => {},
     removeAbandoned: async () => {},
   },
 }
@@ -266,8 +267,9 @@ export async function makeWorld(engine: Engine) {
       const password = 'a long password'
       return { email: (await person({ ...options, password })).email, password }
     },
-    mailed: async (purpose: 'emailVerification' | 'resetPassword' | 'signIn') =>
-      oneTimeToken(site.db, site.clock.now, { userId: (await person()).userId, purpose, hours: 2 }),
+    /** The token of a mail to this person, or to somebody. */
+    mailed: async (purpose: 'emailVerification' | 'resetPassword' | 'signIn', userId?: string) =>
+      oneTimeToken(site.db, site.clock.now, { userId: userId ?? (await person()).userId, purpose, hours: 2 }),
     /** One task with backups runs at a time. */
     async noTask() {
       await site.db.deleteFrom('backup_tasks').execute()

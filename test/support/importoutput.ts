@@ -65,9 +65,10 @@ export async function importOutput(name: string): Promise<string> {
   return `$ feedbackctl import ${args} --dry-run\n${dry}$ feedbackctl import ${args} --yes >/dev/null\n${real}`
 }
 
-/** Both streams together, in their order. */
+/** Both streams together, in their order. Without lines of progress, which a slow machine gets. */
 async function said({ folder, env }: Machine, command: string): Promise<string> {
   const shown = promisify(execFile)('sh', ['-c', `'${process.execPath}' '${PROGRAM}' ${command}`], { cwd: folder, env })
   // Where records are refused, the command fails
-  return (await shown.catch((error: unknown) => error as { stdout: string })).stdout
+  const { stdout } = await shown.catch((error: unknown) => error as { stdout: string })
+  return stdout.replaceAll(/^.* …\n/gm, '')
 }

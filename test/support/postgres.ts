@@ -78,10 +78,11 @@ export async function ownPostgres({ port }: { port?: number } = {}): Promise<Own
     freeze() {
       const [postmaster] = childrenOf(server.pid ?? 0)
       if (postmaster === undefined) throw new Error('PostgreSQL does not run')
-      const all = [postmaster, ...childrenOf(postmaster)]
-      for (const pid of all) process.kill(pid, 'SIGSTOP')
+      signal(postmaster, 'SIGSTOP') // first, so that it starts no more of them
+      const children = childrenOf(postmaster)
+      for (const pid of children) signal(pid, 'SIGSTOP')
       return () => {
-        for (const pid of all) process.kill(pid, 'SIGCONT')
+        for (const pid of [postmaster, ...children]) signal(pid, 'SIGCONT')
       }
     },
     async remove() {
@@ -89,6 +90,15 @@ export async function ownPostgres({ port }: { port?: number } = {}): Promise<Own
       server.stdin.end()
       await ended
     },
+  }
+}
+
+/** A process that has ended stays until its parent asks for its exit status, which a suspended parent does not. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
 

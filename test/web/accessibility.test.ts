@@ -197,6 +197,7 @@ it.each([
   await look(...['block', 'sign-out', 'delete', `roles/${role.id}/remove`].map((verb) => `${person}/${verb}`))
   await look(`/dashboard/users/${outcomes[1]?.username}/merge`) // of an import without an address
   await look('/dashboard/invitations', `/dashboard/invitations/${outcomes[0]?.username}/revoke`)
+  await look(`/invitation?token=${await site.mailedToken(`${'long'.repeat(15)}@example.org`)}`, '/invitation?token=x')
   await look('/dashboard/settings/roles', '/dashboard/settings/roles/new?recipe=moderator', rolePath, `${rolePath}/delete`) // prettier-ignore
   await page.goto(`${site.url}${rolePath}`)
   await site.call(roles.update, { id: role.id, name: 'Moderators', permissions: ['post:destroy'] })

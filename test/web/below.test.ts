@@ -104,7 +104,7 @@ it.each([
   await links()
   await page.goto(`${url}/settings`)
   await links()
-  await page.click('header >> text=Sign out')
+  await page.click('header .to-logout')
   await expect.poll(() => page.innerText('.flash')).toBe('You are signed out.')
 
   await page.goto(`${url}/settings`)

@@ -116,6 +116,35 @@ describe.each(engines)('what a site adds to its pages on %s', (engine) => {
     expect(refused.status).toBe(422)
     for (const text of ['Hello', '2099-12-24', '[B](/b)', 'Imprint /imprint', 'Be kind.']) expect(refused.text).toContain(text) // prettier-ignore
     expect(refused.text).toMatch(/id="field-footerLinks"[^>]*aria-invalid="true"/)
+    const wrong = {
+      ...typed,
+      logo: 'javascript:alert(1)',
+      accentColor: 'purple',
+      announcementUntil: 'soon',
+      headerLinks: 'Home',
+      footerLinks: '[A](a b)',
+      newFor: 'long',
+      customCss: '@import "x"',
+    }
+    const all = await send('/dashboard/settings/general', wrong)
+    expect(all.status).toBe(422)
+    const summary = /<div class="summary".*?<\/ul>/s.exec(all.text)?.[0] ?? ''
+    const named = [...summary.matchAll(/#field-(\w+)">([^:<]+): /g)].map(([, field, label]) => [field, label])
+    expect(named).toEqual([
+      ['logo', 'Logo'],
+      ['accentColor', 'Accent colour'],
+      ['announcementUntil', 'Until'],
+      ['headerLinks', 'Links in the header'],
+      ['footerLinks', 'Links in the footer'],
+      ['customCss', 'Custom CSS'],
+      ['newFor', 'An account is new for'],
+    ])
+    for (const [field = ''] of named.slice(1))
+      expect(all.text).toMatch(new RegExp(`id="field-${field}"[^>]*aria-invalid="true"`))
+    expect(all.text).not.toMatch(/announcementUntil must|headerLinks must|newFor must/)
+    for (const text of ['value="purple"', 'value="soon"', 'Home</textarea>', '[A](a b)</textarea>', 'value="long"', '@import']) expect(all.text).toContain(text) // prettier-ignore
+    const past = await send('/dashboard/settings/general', { ...typed, announcementUntil: '2001-01-01' })
+    expect(past.text).toContain('Until: Enter a date or a time that is still to come')
     expect((await send('/dashboard/settings/general', typed)).status).toBe(303)
     expect((await site.call(settings.site, {})).settings).toMatchObject({
       ...typed,

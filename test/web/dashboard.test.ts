@@ -6,6 +6,7 @@ import * as roadmaps from '../../src/service/roadmaps.js'
 import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
+import type { BackupFile } from '../../src/service/lib/context.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { serveSite, visit, WIDE } from '../support/browser.js'
 import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
@@ -13,6 +14,7 @@ import { engines, makeSite, OWNER, type TestSite } from '../support/site.js'
 const SITE = 'http://localhost'
 const cookieOf = (token: string) => ({ accept: 'text/html', cookie: `feedbackctl=${token}` })
 const plain = (text: string): string => text.replaceAll(/[\u2066-\u2069]/g, '')
+const rowsOf = (text: string): string => text.slice(text.indexOf('<table'), text.indexOf('</table>'))
 const get = (site: TestSite, path: string, token: string) => site.http(`GET /${path}`, { headers: cookieOf(token) })
 const send = (site: TestSite, path: string, token: string, form: Record<string, string>) =>
   site.http(`POST /${path}`, {
@@ -96,7 +98,7 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     await send(site, '/dashboard/roadmaps/maybe/delete', token, {})
     await site.call(posts.create, { title: 'Dark mode' })
     await site.call(posts.update, { id: '1', roadmapId: 'done', partial: true })
-    expect((await get(site, '/dashboard/roadmaps/done/delete', token)).text).toContain('1 post stays, without a roadmap.') // prettier-ignore
+    expect((await get(site, '/dashboard/roadmaps/done/delete', token)).text).toContain('1 post stays, without a status.') // prettier-ignore
     await send(site, '/dashboard/roadmaps/done/delete', token, {})
     expect(await names()).toEqual(['Under review', 'Planned', 'In progress'])
   })
@@ -127,7 +129,7 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const { site, owner, member } = await open()
     await site.http('POST /boards', { body: { name: 'Ideas', display: true }, token: owner })
     await site.http('PATCH /boards', { body: { boardId: 'ideas', name: 'Plans', partial: true }, token: owner })
-    const renamed = '<code>name</code> <del dir="auto">Ideas</del> <ins dir="auto">Plans</ins>'
+    const renamed = 'Name <del dir="auto">Ideas</del> <ins dir="auto">Plans</ins>'
     const reader = await member(['dashboard:read', 'event:read', 'board:read'])
     expect((await get(site, '/dashboard/settings/log', reader)).text).toContain(renamed)
     const token = await member(['dashboard:read', 'event:read'])
@@ -135,11 +137,39 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     expect([text.includes('<bdi>Plans</bdi>'), text.includes('Ideas')], 'it may be from when it was private').toEqual([true, false]) // prettier-ignore
     expect(text, 'it needs user:read').not.toContain('@')
     const filtered = (await get(site, '/dashboard/settings/log?action=board.created', token)).text
-    expect(filtered).not.toContain('<code>board.updated')
-    expect(filtered).toContain('board.created')
+    expect([rowsOf(filtered).includes('Board created'), rowsOf(filtered).includes('Board changed')]).toEqual([
+      true,
+      false,
+    ])
     const tidy = await get(site, '/dashboard/settings/log?q=&action=board.created', token)
     expect(tidy.headers.location).toBe('/dashboard/settings/log?action=board.created')
     expect((await get(site, '/dashboard/settings/log', await member(['dashboard:read']))).status).toBe(404)
+  })
+
+  it('names actions in the language of the reader, and people by their names', async () => {
+    const { site, owner } = await open()
+    const { email, password } = OWNER
+    const { user } = (await site.http('POST /auth/login', { body: { email, password } })).body
+    const event = { action: 'post.sharpened', subject_id: user.userId, actor_id: user.userId, origin: 'http' }
+    await site.db
+      .insertInto('events')
+      .values({ ...event, created_at: '2026-03-02T10:00:00.000Z' })
+      .execute()
+    await site.call(users.update, { user: user.userId, name: 'Ada Lovelace', username: 'countess' })
+    await site.http('POST /boards', { body: { name: 'Ideas', display: true }, token: owner })
+    const log = async (language: string) => {
+      const headers = { ...cookieOf(owner), 'accept-language': language }
+      return rowsOf((await site.http('GET //dashboard/settings/log', { headers })).text)
+    }
+    const english = await log('en')
+    expect(english).toMatch(/Board created[^<]*<.*Ada Lovelace/s)
+    expect(english).toContain('<code>post.sharpened</code>')
+    expect(english, 'a sign-in is by whoever it is of').toMatch(/Signed in<(?:(?!<tr).)*<bdi>Ada Lovelace</s)
+    expect(english).not.toContain('A visitor')
+    expect(await log('de')).toContain('Board angelegt')
+    const { post } = await site.call(posts.create, { title: 'Dark mode', boardId: 'ideas' })
+    for (const pinned of [true, false]) await site.call(posts.update, { id: post.postId, pinned, partial: true })
+    expect(await log('en')).toMatch(/<del>Pinned<\/del>.*<ins>Pinned<\/ins>/s)
   })
 
   it('finds people of filters by name, and says at the form what it does not find', async () => {
@@ -179,10 +209,29 @@ describe.each(engines)('the dashboard on %s', (engine) => {
     const spam = await log('action=spam')
     expect(plain(spam)).toContain('There is no action “spam”. Choose one from the list.')
     expect(spam).toContain('href="/dashboard/settings/log?action=post.marked_spam"')
-    expect(spam).toContain('name="action" value="spam"')
-    expect(spam).toContain('<option value="post.marked_spam">')
-    expect(await log('action=post.marked_spam'), 'there is none yet').not.toContain('There is no action')
-    expect(await log('since=soon')).toMatch(/class="summary".*<form class="row-filters"/s)
+    const marked = await log('action=post.marked_spam')
+    expect(marked, 'there is none yet').not.toContain('There is no action')
+    expect(marked).toContain('<option value="post.marked_spam" selected')
+    expect(await log('since=soon')).toMatch(/class="summary".*<form class="filter-bar"/s)
+  })
+
+  it('leads whoever lost a role for want of a second factor to where it is turned on', async () => {
+    const { site, owner } = await open()
+    const { token, userId } = await site.member(['dashboard:read', 'event:read'])
+    const role = (await site.call(users.show, { user: userId })).user.roles.find(({ name }) => name !== '@everyone')
+    const path = `/dashboard/settings/roles/${role?.id}`
+    const answer = await send(site, path, owner, { name: 'Team', require_totp: 'true', permissions: 'dashboard:read', preview: 'yes' }) // prettier-ignore
+    expect(answer.text).toContain('Whoever has no second factor loses what the role permits, at once')
+    await site.call(roles.update, { id: role?.id ?? '', require_totp: true })
+    for (const page of ['/dashboard', '/dashboard/settings/log']) {
+      const { status, headers } = await get(site, page, token)
+      expect([page, status, headers.location]).toEqual([page, 303, '/settings#second-factor'])
+    }
+    expect((await get(site, '/settings', token)).text).toContain('One of your roles counts only with two-factor')
+    expect((await site.http('GET /totp', { token })).body).toMatchObject({ isEnabled: false, isNeeded: true })
+    const { token: other } = await site.member([])
+    expect((await get(site, '/dashboard', other)).status).toBe(404)
+    expect((await get(site, '/settings', other)).text).not.toContain('One of your roles')
   })
 
   it('undoes an event after a question, and shows what contradicts it', async () => {
@@ -249,11 +298,11 @@ describe.each(engines)('the dashboard on %s', (engine) => {
   it('leads the owner of a new site, until it is done', async () => {
     const { site, owner, member } = await open()
     const page = async () => (await get(site, '/dashboard/overview', owner)).text
-    expect(await page()).toContain('create the four usual roadmaps')
+    expect(await page()).toContain('create the four usual statuses')
     await send(site, '/dashboard/roadmaps/usual', owner, {})
     await site.call(boards.create, { name: 'Ideas' })
     const text = await page()
-    for (const done of ['create the four usual roadmaps', 'Create a first board']) expect(text).not.toContain(done)
+    for (const done of ['create the four usual statuses', 'Create a first board']) expect(text).not.toContain(done)
     expect(text).toContain('Invite your team')
     for (const [step, path] of [
       ['Add a logo', 'settings/general'],
@@ -335,4 +384,20 @@ it('a script lets roadmaps be dragged, and shows a colour while it is typed', as
       .first()
       .evaluate((button) => getComputedStyle(button).backgroundColor)
   await expect.poll(colour).toBe('rgb(192, 57, 43)')
+})
+
+it('the page of backups shows by itself that a backup was made', async () => {
+  const files: BackupFile[] = []
+  const site = await serveSite('sqlite', { rates: {}, backups: { every: null, list: async () => files } })
+  const owner = await site.owner()
+  const at = site.clock.now.toISOString()
+  const { page } = await visit({ viewport: WIDE })
+  await page.context().addCookies([{ name: 'feedbackctl', value: owner, url: site.url }])
+  await page.goto(`${site.url}/dashboard/settings/backups`)
+  await page.getByRole('button', { name: 'Make a backup now' }).click()
+  await page.locator('[data-progress=busy]').waitFor()
+  files.push({ file: 'made.backup', createdAt: at, version: '1.2.3', schema: '', encrypted: false, redacted: false, bytes: 1000 }) // prettier-ignore
+  await site.db.updateTable('backup_tasks').set({ isOpen: 0, endedAt: at, file: 'made.backup' }).execute()
+  await page.getByText('The backup was made: made.backup').waitFor()
+  expect(await page.getByRole('row').filter({ hasText: 'made.backup' }).count()).toBe(1)
 })

@@ -50,6 +50,54 @@ describe.each(engines)('a choice for each row of the inbox on %s', (engine) => {
     expect((await get(String(rest.headers.location))).text).toContain('1 decided.')
   })
 
+  it('stays where another row is decided, and is said once it is done', async () => {
+    const { site, made, rows, get, send } = await open(engine)
+    const all: [string, string] = ['rows', rows.join()]
+    const [one, two, three] = made.map(({ postId }) => postId)
+    const given: [string, string][] = [
+      all,
+      ['status-0', 'planned'],
+      ['as-1', 'spam'],
+      ['chosen', rows[1] ?? ''],
+      ['status-2', ''],
+    ]
+    const statusOf = (html: string, id = '') =>
+      /<option value="planned" selected/.test(
+        html.slice(html.indexOf(`id="row-${id}"`)).split('</article>', 1)[0] ?? '',
+      )
+    const isSpam = (html: string) => /name="as-\d" value="spam" checked/.test(html)
+    const kept = await send('/dashboard?days=30', [...given, ['one', `keep ${rows[2]} ${one}`]])
+    expect(kept.headers.location).toContain('done=decidedKeep.1')
+    const shown = (await get(String(kept.headers.location))).text
+    expect([statusOf(shown, one), statusOf(shown, two), isSpam(shown)]).toEqual([true, false, true])
+    expect(shown).toMatch(new RegExp(`name="chosen" value="${two} [^"]*" checked`))
+    expect(shown, 'what the next form does not say is not kept').toContain('action="/dashboard?days=30"')
+    expect((await get('/dashboard?days=30')).text).not.toMatch(/ checked| selected>\s*Planned/)
+    for (const verb of ['keep', 'delete', 'snooze', 'none']) {
+      const asked = await send('/dashboard', [all, ['status-0', 'planned'], ...(verb === 'none' ? [] : [['chosen', rows[1] ?? '']] as [string, string][]), ['verb', verb]]) // prettier-ignore
+      const back = asked.status === 200 ? /href="([^"]*choices=[^"]*)"/.exec(asked.text)?.[1] : asked.headers.location
+      const text = (await get(String(back).replaceAll('&amp;', '&'))).text
+      expect([verb, statusOf(text, one)]).toEqual([verb, true])
+    }
+    const hidden = await send('/dashboard', [all, ['status-1', 'planned'], ['one', `spam ${rows[1]}`]])
+    expect(hidden.headers.location, 'its status is not given').toContain('done=decidedSpam.1')
+    const planned = await send('/dashboard', [all, ['status-0', 'planned'], ['one', `keep ${rows[0]}`]])
+    const said = (await get(String(planned.headers.location))).text
+    expect(said.replaceAll(/[\u2066-\u2069]/g, '')).toContain('1 kept. Status: Planned.')
+    expect((await get('/dashboard?done=decidedStatus.2&now=x')).text).toContain('2 kept.')
+    expect((await site.call(posts.show, { id: one })).post.roadmap?.url).toBe('planned')
+    expect((await site.call(posts.show, { id: three })).post.roadmap).toBeUndefined()
+  })
+
+  it('of the chosen ones is given with the button for all of them', async () => {
+    const { site, made, rows, send } = await open(engine)
+    const chosen = rows.slice(0, 2).map((row): [string, string] => ['chosen', row])
+    const sent = await send('/dashboard', [['rows', rows.join()], ['status-1', 'planned'], ...chosen, ['verb', 'keep']])
+    expect(sent.headers.location).toContain('done=decidedKeep.2')
+    const urls = await Promise.all(made.map(async ({ postId }) => (await site.call(posts.show, { id: postId })).post.roadmap?.url)) // prettier-ignore
+    expect(urls).toEqual([undefined, 'planned', undefined])
+  })
+
   it('asks before it deletes, says what is lost, and deletes nothing until then', async () => {
     const { site, rows, comment, get, send } = await open(engine)
     const all: [string, string] = ['rows', [...rows, comment].join()]

@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { operator } from '../../src/service/lib/access.js'
+import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
 import { violationsOf } from '../support/axe.js'
@@ -128,7 +129,7 @@ it('keys do the same, a list goes on with Enter, and ends where an item is empty
   expect(await typed(field)).toBe('- one\n|')
 })
 
-it('cuts no text that is full, works beside names that are offered, and on keyboards of other scripts', async () => {
+it('works in texts of any length, beside names that are offered, and on keyboards of other scripts', async () => {
   const { site, path } = await openPost()
   const eve = await site.member()
   await site.db.updateTable('users').set({ username: 'eve', name: 'Eve' }).where('userId', '=', eve.userId).execute()
@@ -136,12 +137,10 @@ it('cuts no text that is full, works beside names that are offered, and on keybo
   const { page } = await visit()
   await signIn(page, site, path)
   const field = page.locator('#field-body')
-  const full = `${'x'.repeat(990)}abcdefghij`
   await type(field, `${'x'.repeat(990)}|abcdefghij|`)
   const bold = barOf(field).locator('[data-md=bold]')
   await bold.click()
-  await barOf(field).locator('[data-md=list]').click()
-  expect(await field.inputValue()).toBe(full)
+  expect(await field.inputValue(), 'the form says if it is too long').toBe(`${'x'.repeat(990)}**abcdefghij**`)
   await field.fill('')
   await field.pressSequentially('hi @ev')
   await page.locator('[role=listbox] [role=option]').waitFor()
@@ -260,4 +259,30 @@ it.each([true, false])('texts are shown as they will look before they are sent; 
     await expect.poll(() => page.locator('.flash').innerText()).toBe(sent)
     await expect.poll(() => page.locator('.prose em', { hasText: 'nice' }).count()).toBeGreaterThan(0)
   }
+})
+
+it('the template of a board comes with the board, and replaces nothing that somebody wrote', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  for (const [name, template] of [
+    ['Bugs', 'What happened?'],
+    ['Ideas', 'What for?'],
+  ] as const)
+    await site.call(boards.create, { name, template, display: true })
+  const { page } = await visit()
+  await signIn(page, site, '/posts/new?board=bugs')
+  const [board, text] = [page.locator('#field-boardId'), page.locator('#field-contentMarkdown')]
+  expect(await text.inputValue()).toBe('What happened?')
+  await text.focus()
+  await text.locator('xpath=following-sibling::*[@role="toolbar"]').waitFor()
+  await board.selectOption('ideas')
+  await expect.poll(() => text.inputValue()).toBe('What for?')
+  await board.selectOption('')
+  await expect.poll(() => text.inputValue()).toBe('')
+  await text.fill('My own words')
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await board.selectOption('bugs')
+  expect(asked).toEqual([])
+  expect(await text.inputValue()).toBe('My own words')
 })

@@ -9,7 +9,7 @@ import { engines } from '../support/site.js'
 import { zipOf } from '../support/zip.js'
 
 const PAGE = '/dashboard/settings/import'
-const IDEAS = 'ID,Subject,Forum,Votes\n1,Dark mode,Ideas,"1,128"\n2,"<b>=cmd()</b>",Ideas,7\n3,,Ideas,1\n'
+const IDEAS = 'ID,Subject,Forum,Votes,State\n1,Dark mode,Ideas,"1,128",Soon\n2,"<b>=cmd()</b>",Ideas,7\n3,,Ideas,1\n'
 
 async function served(machine: Machine): Promise<string> {
   const [, url = ''] = await machine.start('serve').says(/listening on (http:\S+?)"/)
@@ -44,7 +44,7 @@ const browserOf = (token: string | undefined) => {
       vi.waitUntil(
         async () => {
           const page = await shown(await fetch(`${url}${PAGE}`, { headers }))
-          return page.text.includes('data-import="busy"') ? undefined : page
+          return page.text.includes('data-progress="busy"') ? undefined : page
         },
         { timeout: 60_000 },
       ),
@@ -138,7 +138,8 @@ it.each(engines)(
     expect(checked.text).toMatch(/<bdi>&lt;b>[^<]*ideas/)
     expect(rowsIn(checked)).toContainEqual(['Posts', '3', '2', '0', '0', '1'])
     expect(rowsIn(checked)).toContainEqual(['Ideas', '2 of 3', '1,135 of 1,136', '0 of 0'])
-    expect(checked.text).toContain('title is missing')
+    expect(checked.text).toMatch(/title is missing[^<]*<\/q><ul><li>Row 4/)
+    expect(checked.text).toMatch(/New boards, statuses and tags<\/h3><ul><li>Statuses: [^<]*Soon/)
     expect(await titlesAt(url)).toEqual(['Dark mode'])
     expect(leftIn(machine)).toHaveLength(1)
     expect((await again.send(url, 'run', checked)).status).toBe(303)
@@ -169,6 +170,10 @@ it.each(engines)(
     expect(await titlesAt(url)).toEqual(['<b>=cmd()</b>', 'Dark mode', 'Dark mode', 'Mended'])
     await again.upload(url, 'ideas.csv', IDEAS)
     expect(rowsIn(await again.over(url))).toContainEqual(['Posts', '3', '0', '0', '3', '0'])
+
+    // More refused rows than it lists
+    await again.upload(url, 'many.csv', `id,title\n${Array.from({ length: 23 }, (_, at) => `x${at},\n`).join('')}`)
+    expect((await again.over(url)).text).toMatch(/Row 21 <bdi><\/bdi><\/li><li>and 3 more<\/li>/)
   },
 )
 
@@ -199,5 +204,19 @@ it.each(engines)(
     expect((await fetch(new URL(address, url))).headers.get('content-type')).toBe('image/webp')
     const linked = await imported('posts.json', JSON.stringify(CANNY['canny/posts1.json']))
     expect(linked.text).toMatch(/1 image of another host stays a link[^]*https:\/\/canny\.example\/1\.png/)
+    const many = Array.from({ length: 50 }, (_, n) => `![](import-image:<b>-${n})`).join('')
+    const texts = [many, many, many]
+    const records = [
+      { type: 'header', format: 'feedbackctl-refused', source: 'fider' },
+      ...texts.map((text, n) => ({ type: 'post', sourceId: `p${n}`, title: `Post ${n}`, text })),
+    ]
+    const lines = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+    for (const _ of ['imported', 'imported before']) {
+      const { text: page } = await imported('posts.jsonl', lines)
+      expect(page).toContain('150 images are missing')
+      expect([...page.matchAll(/<li>Posts <bdi>p[01]<\/bdi>: <bdi dir="ltr">&lt;b>-\d+<\/bdi><\/li>/g)]).toHaveLength(
+        100,
+      )
+    }
   },
 )

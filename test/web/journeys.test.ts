@@ -112,7 +112,7 @@ describe.each(engines)('a visitor on %s', (engine) => {
     await page.fill('#field-title', 'Dark theme, please')
     await page.click('text=Save')
     await expect.poll(() => page.innerText('h1')).toBe('Dark theme, please')
-    await page.click('header >> text=Sign out')
+    await page.click('header .to-logout')
     await expect.poll(() => page.innerText('.flash')).toBe('You are signed out.')
   })
 
@@ -215,7 +215,7 @@ it.each([true, false])('the team decides about the text that it has read (script
   await signIn(page, OWNER)
   await page.locator('header >> text=Sign out').waitFor()
   await page.goto(`${site.url}/posts/${post.slug}`)
-  const decide = (at: string) => page.click(`${at} .tools >> text=Mark as spam`)
+  const decide = (at: string) => page.click(`${at} .tools >> text=spam`)
   const said = 'The text was changed meanwhile, so nothing was decided. Read it again, then decide.'
   site.clock.now = new Date(site.clock.now.getTime() + 60_000)
   await as(posts.update, { id: post.postId, title: 'Harmful', contentMarkdown: 'Two' })

@@ -63,6 +63,24 @@ describe.each(engines)('the language of an account on %s', (engine) => {
     expect(await languageAt(site, '/', { cookie, 'accept-language': 'de' })).toBe('de')
   })
 
+  it('stays what was chosen while a site is set up, and can be changed at each step', async () => {
+    const site = await makeSite(engine, { siteUrl: 'http://localhost', rates: {} })
+    const chosen = await send(site, '/language', { language: 'de', to: '/setup/create-account' })
+    const here = { cookie: cookiesIn(chosen.headers), 'accept-language': 'en' }
+    expect(await languageAt(site, '/setup/create-account', here)).toBe('de')
+    const made = await send(site, '/setup/create-account', OWNER, here)
+    const signedIn = { ...here, cookie: `${here.cookie}; ${cookiesIn(made.headers)}` }
+    for (const step of ['/setup/create-board', '/setup/create-roadmaps']) {
+      expect(await languageAt(site, step, signedIn)).toBe('de')
+      const { text } = await site.http(`GET /${step}`, { headers: signedIn })
+      expect(text).toMatch(new RegExp(`action="/settings/language" class="languages">.*name="to" value="${step}"`, 's'))
+    }
+    const changed = await send(site, '/settings/language', { language: 'fr', to: '/setup/create-roadmaps' }, signedIn)
+    expect([changed.status, changed.headers.location]).toEqual([303, '/setup/create-roadmaps'])
+    expect(await languageAt(site, '/setup/create-roadmaps', signedIn)).toBe('fr')
+    expect((await site.http('GET //', { headers: signedIn })).text).not.toContain('class="languages"')
+  })
+
   it('is in the API where an account has one, and absent where not', async () => {
     const site = await makeSite(engine)
     const token = await site.owner()

@@ -61,8 +61,24 @@ describe.each(engines)('legal pages on %s', (engine) => {
     expect(await said('de')).toContain('akzeptieren Sie die <a href="/legal/terms">Nutzungsbedingungen</a> und die')
     await site.call(settings.update, { signupNote: 'Be **kind**.' })
     expect((await visit('/join')).text).toMatch(/<strong>kind<\/strong>[^]*By signing up/)
+    await site.call(settings.update, { signupNote: 'You accept our [terms](/legal/terms).' })
+    expect(await said(), 'the note says nothing of privacy').toBe('By signing up you accept the <a href="/legal/privacy">Privacy policy</a>.') // prettier-ignore
+    await site.call(settings.update, { signupNote: 'Not our [old terms](/legal/terms-2019).' })
+    expect(await said()).toContain('href="/legal/terms"')
     await site.call(legal.set, { name: 'terms', markdown: '' })
     expect(await said()).toBe('By signing up you accept the <a href="/legal/privacy">Privacy policy</a>.')
+    await site.call(settings.update, { signupNote: 'You accept our [policy](/legal/privacy).' })
+    const { text } = await visit('/join')
+    expect([text.includes('You accept our'), await said()]).toEqual([true, ''])
+  })
+
+  it('their addresses are beside their texts, for who wants to link to them', async () => {
+    const { site, asOwner } = await open()
+    await site.call(legal.set, { name: 'terms', markdown: 'Be kind.' })
+    const text = await asOwner('/dashboard/settings/legal')
+    expect(text).toContain(`<a href="/legal/terms"><code>${SITE}/legal/terms</code></a>`)
+    expect(text).toContain(`once it has a text: ${SITE}/legal/privacy`)
+    expect(text).not.toContain('<a href="/legal/privacy">')
   })
 
   it('the owner writes them in the browser, and a refused form keeps what was typed', async () => {

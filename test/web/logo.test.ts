@@ -117,6 +117,33 @@ describe.each(engines)('a logo that was uploaded, on %s', (engine) => {
     expect(await logoOf(site)).toBe(light)
   })
 
+  it('is removed by a box, unless a new one is sent with it', async () => {
+    const site = await makeSite(engine, { siteUrl: SITE, rates: {} })
+    const token = await site.owner()
+    const page = async () => (await site.http(`GET /${GENERAL}`, { headers: cookieOf(token) })).text
+    expect(await page()).not.toContain('name="removeLogo"')
+    expect((await save(site, token, PNG)).status).toBe(303)
+    const first = (await logoOf(site)) ?? ''
+    const form = await page()
+    expect(form).toMatch(/name="removeLogo" value="true"/)
+    expect(form, 'it is at no other address').toMatch(/<details class="history"><summary>Use a logo at another/)
+    const removed = { logo: first, removeLogo: 'true', shownLogo: first }
+    expect((await save(site, token, PNG, removed)).status).toBe(303)
+    const second = (await logoOf(site)) ?? ''
+    expect([second === '', second === first]).toEqual([false, false])
+    expect((await save(site, token, {}, { ...removed, logo: second, shownLogo: second })).status).toBe(303)
+    expect(await logoOf(site)).toBeNull()
+    const again = await save(site, token, PNG, { title: 'x'.repeat(300) })
+    const [, uploaded = ''] = /name="shownLogo" value="([^"]+)"/.exec(again.text) ?? []
+    expect([again.status, uploaded.includes('/images/')], 'what the page shows can be removed').toEqual([422, true])
+    await save(site, token, {}, { logo: uploaded, shownLogo: uploaded, removeLogo: 'true' })
+    expect(await logoOf(site)).toBeNull()
+    await save(site, token, {}, { logo: 'https://example.com/logo.png' })
+    expect(await page()).toContain('<details class="history" open><summary>Use a logo at another')
+    const refused = await save(site, token, {}, { logo: 'nothing' })
+    expect([refused.status, /<details class="history" open>.*id="field-logo"/s.test(refused.text)]).toEqual([422, true])
+  })
+
   it('in dark mode has an address that is refused by its own name', async () => {
     const site = await makeSite(engine, { siteUrl: 'https://feedback.example.org' })
     const { token } = await site.member(['settings:update'])

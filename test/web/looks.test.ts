@@ -97,6 +97,19 @@ describe('what a page says', () => {
     expect(text).toContain('>Unknown device</bdi>')
   })
 
+  it('is when a session began, and when another was used last', async () => {
+    const site = await at()
+    await site.owner()
+    const other = await signIn(site, { 'user-agent': FIREFOX })
+    site.clock.now = new Date(site.clock.now.getTime() + 3 * 3600_000)
+    await get(site, '/settings', other)
+    const text = await get(site, '/settings', await signIn(site, { 'user-agent': 'our-script/2' }))
+    const [own = '', firefox = ''] = ['our-script/2', 'Firefox'].map((name) => new RegExp(`<bdi>${name}.*?</li>`, 's').exec(text)?.[0]) // prettier-ignore
+    expect(own).toMatch(/this device.*Signed in <time datetime="2026-03-02T13:/s)
+    expect(own).not.toContain('Last seen')
+    expect(firefox).toMatch(/Signed in <time datetime="2026-03-02T10:.*Last seen <time datetime="2026-03-02T13:00/s)
+  })
+
   it('is whom a reply answers, where replies are not moved in any more', async () => {
     const site = await at()
     await site.owner()

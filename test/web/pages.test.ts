@@ -152,6 +152,19 @@ describe.each(engines)('pages on %s', (engine) => {
     expect(await site.events()).toEqual(before)
   })
 
+  it('cut no text that is too long, and say how long it may be', async () => {
+    const site = await at(engine)
+    const { post } = await filled(site)
+    const owner = await signedIn(site)
+    const body = 'Why? '.repeat(260).trim()
+    const refused = await send(site, `/posts/${post.slug}/comments`, { body }, owner)
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain('At most 1,000 characters. This text has 1,299.')
+    expect(refused.text).toContain(`${body}</textarea>`)
+    const form = await site.http('GET //posts/new', { headers: { ...HTML, ...owner } })
+    expect(form.text).not.toMatch(/<(?:textarea|input[^>]* name="title")[^>]* maxlength/)
+  })
+
   it('filter by a board that is not among the first hundred, and know no board that is not there', async () => {
     const site = await at(engine)
     await filled(site)

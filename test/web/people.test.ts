@@ -5,6 +5,7 @@ import * as roles from '../../src/service/roles.js'
 import * as settings from '../../src/service/settings.js'
 import * as users from '../../src/service/users.js'
 import { tag } from '../../src/service/usertags.js'
+import { serveSite, visit } from '../support/browser.js'
 import { engines, makeSite, OWNER, type Engine, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -243,6 +244,62 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect(own.status).toBe(403)
   })
 
+  it('are invited with any of many roles and get any, and the list is filtered by any', async () => {
+    const { site, owner, get } = await open(engine)
+    for (let at = 0; at < 101; at++) await site.call(roles.create, { name: `Helpers ${at}` })
+    const { token } = await site.member([])
+    const { user } = (await site.http('GET /users/profile', { token })).body
+    for (const path of ['/dashboard/invitations', '/dashboard/users', `/dashboard/users/${user.username}`])
+      expect([path, (await get(path, owner)).text.split('>Helpers ').length - 1]).toEqual([path, 101])
+  })
+
+  it('are invited with a role that the inviter may give, and no other is offered', async () => {
+    const { site, owner, get, send, staff } = await open(engine)
+    const { role: helpers } = await site.call(roles.create, { name: 'Helpers', permissions: ['post:update'] })
+    const { role: strong } = await site.call(roles.create, { name: 'Strong', permissions: ['settings:update'] })
+    const choices = async (token: string) => {
+      const { text } = await get('/dashboard/invitations', token)
+      return [helpers, strong].filter(({ id }) => text.includes(`<option value="${id}"`)).map(({ name }) => name)
+    }
+    expect(await choices(owner)).toEqual(['Helpers', 'Strong'])
+    const some = await staff('user:invite', 'role:read', 'role:assign', 'post:update')
+    expect(await choices(some)).toEqual(['Helpers'])
+    expect((await get('/dashboard/invitations', await staff('user:invite', 'role:read'))).text).not.toContain('name="role"') // prettier-ignore
+    expect((await send('/dashboard/invitations', some, { emails: 'eve@example.org', role: helpers.id })).to).toContain('done=invited.1') // prettier-ignore
+    expect((await named(site, 'eve@example.org')).user.roles.map(({ name }) => name)).toContain('Helpers')
+    expect((await send('/dashboard/invitations', some, { emails: 'bob@example.org', role: strong.id })).status).toBe(403) // prettier-ignore
+    expect((await send('/dashboard/invitations', owner, { emails: 'bob@example.org', role: '' })).to).toContain('done=invited.1') // prettier-ignore
+  })
+
+  it('accept by the mailed link: they choose a name, are signed in, and their address is confirmed', async () => {
+    const { site, get, send } = await open(engine)
+    await site.call(invitations.create, { emails: ['eve@example.org'] })
+    const token = await site.mailedToken('eve@example.org')
+    const page = await get(`/password-reset/confirm?token=${token}`)
+    expect(page.text).toMatch(/Accept your invitation.*action="\/invitation\?token=.*name="name"/s)
+    const short = await send('/invitation', '', { token, name: 'Eve', password: 'short' })
+    expect([short.status, short.text.includes('value="Eve"'), short.text.includes('Accept and sign in')]).toEqual([422, true, true]) // prettier-ignore
+    expect((await get(`/invitation?token=${token}`)).text, 'after a change of the language').toContain(
+      'Accept and sign in',
+    )
+    const form = { token, name: 'Eve', password: 'a good password' }
+    const { status, headers } = await site.http('POST //invitation', {
+      headers: { ...cookieOf(), origin: SITE, 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+    })
+    expect([status, headers.location]).toEqual([303, '/?done=accepted'])
+    const [, session = ''] = /feedbackctl=([^;]+)/.exec(String(headers['set-cookie'])) ?? []
+    expect((await get('/', session)).text).toContain('<bdi>Eve</bdi>')
+    expect((await named(site, 'eve@example.org')).user).toMatchObject({ name: 'Eve', isVerified: true })
+    const again = await send('/invitation', '', form)
+    expect(again.text).toContain('This link no longer works')
+    await site.http('POST /auth/password/reset', { body: { email: 'eve@example.org' } })
+    const reset = await get(`/password-reset/confirm?token=${await site.mailedToken('eve@example.org')}`)
+    const revoked = await send('/invitation', '', { ...form, token: await site.mailedToken('eve@example.org') })
+    expect(revoked.to).toBe(`/password-reset/confirm?token=${await site.mailedToken('eve@example.org')}`)
+    expect(reset.text, 'who has forgotten the password confirms nothing').toContain('action="/password-reset/confirm"')
+  })
+
   it('are invited fifty at a time, with an outcome for each; invitations are sent again and revoked', async () => {
     const { site, owner, get, send, person, staff } = await open(engine)
     await person('eve')
@@ -310,6 +367,7 @@ describe.each(engines)('a site that cannot send mail, on %s', (engine) => {
     const path = '/dashboard/invitations'
     const page = await get(path, owner)
     expect([page.text.includes('cannot send mail yet'), offered(page.text).includes(`${path}/create`)]).toEqual([true, true]) // prettier-ignore
+    expect(page.text).not.toContain('name="emails"')
     for (const [page, form] of [
       ['/settings', '/settings/verify'],
       ['/dashboard/settings/mail', ''],
@@ -322,7 +380,7 @@ describe.each(engines)('a site that cannot send mail, on %s', (engine) => {
       ])
     }
     const eve = { email: 'eve@example.org', name: 'Eve', password: 'a good password' }
-    expect(await send(`${path}/create`, owner, { ...eve, password: 'short' })).toMatchObject({ status: 422, text: expect.stringMatching(/<details open.*value="eve@example.org"/s) }) // prettier-ignore
+    expect(await send(`${path}/create`, owner, { ...eve, password: 'short' })).toMatchObject({ status: 422, text: expect.stringMatching(/<details class="history" open.*value="eve@example.org"/s) }) // prettier-ignore
     expect((await send(`${path}/create`, owner, eve)).to).toMatch(/^\/dashboard\/users\/eve\w*\?done=accountCreated$/)
     const { name, ...credentials } = eve
     expect((await site.http('POST /auth/login', { body: credentials })).body.user.name).toBe(name)
@@ -331,6 +389,33 @@ describe.each(engines)('a site that cannot send mail, on %s', (engine) => {
     expect((await send(`${path}/create`, invites, { ...eve, email: 'other@example.org' })).status).toBe(403)
     const invited = await send(path, owner, { emails: 'bob@example.org' })
     expect([invited.status, invited.text.includes('bob@example.org</textarea>')]).toEqual([501, true])
+  })
+
+  it('tells its owner what to do, and visitors what is possible', async () => {
+    const { owner, get, send } = await open(engine, { mail: false })
+    for (const path of ['overview', 'settings/general', 'settings/mail', 'invitations']) {
+      const { text } = await get(`/dashboard/${path}`, owner)
+      expect([path, text.includes('feedbackctl config set mail.url smtp://')]).toEqual([path, true])
+      expect(text).not.toMatch(/mail\/test"|Send yourself a test mail/)
+    }
+    for (const path of ['/', '/login']) expect((await get(path)).text).not.toMatch(/href="[^"]*\/join/)
+    const join = await send('/join', '', { email: 'eve@example.org', password: 'a good password' })
+    for (const { text, status } of [await get('/join'), join]) {
+      expect([status, text.includes('Ask its owner to create one for you.')]).toEqual([status, true])
+      expect(text).not.toMatch(/mail\.url|feedbackctl help|<form[^>]*action="\/join/)
+    }
+    const reset = await get('/password-reset')
+    expect(reset.text).toContain('Ask its owner for a new password.')
+    expect(reset.text).not.toMatch(/mail\.url|action="\/password-reset/)
+    expect((await get('/settings', owner)).text).not.toContain('mail.url')
+  })
+
+  it('says none of it where mail is configured', async () => {
+    const { owner, get } = await open(engine)
+    for (const path of ['overview', 'settings/general', 'settings/mail'])
+      expect((await get(`/dashboard/${path}`, owner)).text).not.toContain('cannot send mail yet')
+    expect((await get('/dashboard/settings/mail', owner)).text).toContain('mail/test"')
+    expect((await get('/')).text).toContain('/join')
   })
 })
 
@@ -504,4 +589,27 @@ describe.each(engines)('the pages about people on %s', (engine) => {
     for (const { text } of await Promise.all(answers)) expect(text).not.toMatch(/@example\.(org|com)|ada@|eve@|ines@/)
     expect(OWNER.email).toContain('@example.org')
   })
+})
+
+it('the list of people offers verbs once somebody is chosen, and says when they were seen no finer than it knows', async () => {
+  const site = await serveSite('sqlite', { rates: {} })
+  site.clock.now = new Date()
+  const token = await site.owner()
+  await site.member([], { email: 'eve@example.org' })
+  for (const script of [false, true]) {
+    const { page } = await visit({ script })
+    await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
+    await page.goto(`${site.url}/dashboard/users`)
+    const verbs = page.locator('.verbs button')
+    expect(await verbs.first().isVisible()).toBe(false)
+    await page.check('.pick input')
+    expect(await Promise.all([verbs.first().isVisible(), verbs.last().isVisible()])).toEqual([true, true])
+    await page.uncheck('.pick input')
+    expect(await verbs.first().isVisible()).toBe(false)
+  }
+  const { page } = await visit()
+  await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
+  await page.goto(`${site.url}/dashboard/users`)
+  const seen = page.locator('td[data-label="Last seen"] time')
+  expect(await seen.first().innerText()).toMatch(/^(this hour|1 hour ago)$/) // the hour may end meanwhile
 })

@@ -118,13 +118,15 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     const at = `${HOME}?board=ideas&page=1`
     const chosen: [string, string][] = [['ids', '#3'], ['ids', '#9'], ['to', at], ['roadmapId', 'done'], ['boardId', '']] // prettier-ignore
     const { status, headers } = await send(site, `${HOME}/move?board=ideas`, team.token, chosen)
-    expect([status, headers.location]).toEqual([303, expect.stringContaining(`${at}&done=postsChanged.2&undo=`)])
+    expect([status, headers.location]).toEqual([303, expect.stringContaining(`${at}&done=postsChanged.2%2Ctells.1&undo=`)]) // prettier-ignore
     expect([await roadmapOf(site, '3'), await roadmapOf(site, '9'), await roadmapOf(site, '6')]).toEqual(['done', 'done', 'soon']) // prettier-ignore
     const { text } = await get(site, String(headers.location), team.token)
-    expect(text).toContain('2 posts are changed.')
+    expect(text).toContain('2 posts are changed. 1 person is told of the new status.')
     const [, undo = ''] = /action="(\/undo\/[^"]+)"/.exec(text) ?? []
     await send(site, undo, team.token, [['to', at]])
     expect([await roadmapOf(site, '3'), await roadmapOf(site, '9')]).toEqual([undefined, undefined])
+    const quiet = await send(site, `${HOME}/move?board=ideas`, team.token, [...chosen, ['quiet', 'true']])
+    expect(quiet.headers.location).toContain('done=postsChanged.2&undo=')
     const spam = await send(site, `${HOME}/decide`, team.token, [['ids', '#5'], ['decision', 'spam']]) // prettier-ignore
     expect(spam.headers.location).toContain(`${HOME}?done=postsSpam.1`)
     expect((await site.call(posts.show, { id: '5' })).post.is_spam).toBe(true)
@@ -282,15 +284,24 @@ it('keys are for the current row where none is chosen, and words stay whole', as
   const state = () => page.evaluate(() => [document.activeElement?.getAttribute('name') ?? document.activeElement?.tagName, document.querySelectorAll('.pick [name=ids]:checked').length]) // prettier-ignore
   await page.keyboard.press('j')
   await page.keyboard.press('j')
-  await page.keyboard.press('b')
+  await page.keyboard.press('v')
   expect(await state()).toEqual(['boardId', 1])
   await page.keyboard.press('Escape')
   expect(await state(), 'back at the row, as it was').toEqual(['TR', 0])
-  await page.keyboard.press('b')
+  await page.keyboard.press('v')
   await page.selectOption('[name=boardId]', 'none')
-  await page.click('.verbs .primary')
+  await page.keyboard.press('Enter')
   await expect.poll(() => page.innerText('.flash')).toContain('1 post is changed.')
   expect((await site.call(posts.show, { id: '1' })).post.board, 'the second row').toBeUndefined()
+  await page.keyboard.press('m')
+  await page.selectOption('[name=roadmapId]', 'none')
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+  expect((await site.call(posts.list, { roadmapIds: ['none'] })).total_count).toBe(1)
+  await page.keyboard.press('t')
+  await page.selectOption('[name=remove]', tag.url)
+  await page.focus('[name=remove]')
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')])
+  expect((await site.call(posts.list, { tags: [tag.url] })).total_count).toBe(1)
   await page.click('.views summary')
   await page.keyboard.press('Escape')
   expect(await page.locator('.picks[open]').count()).toBe(0)

@@ -1,10 +1,11 @@
 import { sql } from 'kysely'
 import { generate } from 'otplib'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import type { Page } from 'playwright-core'
 import { claimMailKey } from '../../src/db/notificationsettings.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as invitations from '../../src/service/invitations.js'
 import * as legal from '../../src/service/legal.js'
 import * as posts from '../../src/service/posts.js'
 import * as posttags from '../../src/service/posttags.js'
@@ -95,6 +96,9 @@ const LEADS_ELSEWHERE = [
   '/posts/:slug/comments/:comment',
   '/notifications/:id',
 ]
+
+// Each opens every page of the site: on a slow machine beside a load, that takes four minutes.
+vi.setConfig({ testTimeout: 600_000 })
 
 it.each([
   { viewport: WIDE, colorScheme: 'light' },
@@ -246,6 +250,8 @@ it.each([
     '/dashboard/settings/roles/:role/delete': `${role}/delete`,
   })
   await send('/dashboard/invitations', '.settings-form')
+  await site.call(invitations.create, { emails: ['new@example.org'] })
+  const invitation = await site.mailedToken('new@example.org')
   await send('/dashboard/boards/new', '.settings-form')
   await send('/posts/new', '.post-form')
   await send('/settings', 'form[action$="/settings/password"]')
@@ -270,12 +276,15 @@ it.each([
     '/password-reset': '/password-reset',
     '/password-reset/confirm': '/password-reset/confirm?token=',
     '/email-verify': '/email-verify?token=1',
+    '/invitation': `/invitation?token=${invitation}`,
   })
   await look({ '/password-reset/confirm': '/password-reset/confirm?token=1' })
   await look({ '/login/link': '/login/link' })
   await look({ '/login/link': '/login/link?token=1' })
+  await look({ '/invitation': '/invitation?token=1' })
   await send('/login')
   await send('/join')
+  await send(`/invitation?token=${invitation}`)
   await send('/password-reset/confirm?token=1', 'main form', '.empty')
   await send('/email-verify?token=1', 'main form', '.empty')
   await send('/login/link?token=1', 'main form', '.empty')

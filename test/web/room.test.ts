@@ -221,6 +221,7 @@ it('a phone has two lines for an event of the log, three with changes, and a tit
     return page.locator('.rows tbody tr').evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
   }
   const log = await heights('/dashboard/settings/log')
+  expect(await page.locator('header .to-logout .icon').isVisible(), 'the way to sign out').toBe(true)
   expect(log.length).toBeGreaterThan(6)
   expect([Math.max(...log) < 84, log.filter((height) => height < 64).length > log.length / 2]).toEqual([true, true])
   const links = await page.locator('.log a').evaluateAll((all) => all.map((link) => link.getBoundingClientRect().height)) // prettier-ignore

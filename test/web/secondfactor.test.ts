@@ -27,7 +27,7 @@ it.each(cases)(
       await page.fill('#field-code', code)
       await page.click('main form button[type=submit]')
     }
-    const signOut = () => page.click('header >> text=Sign out')
+    const signOut = () => page.click('header .to-logout')
     const codesOf = async (shown: Page) => {
       await shown.locator('h1:text-is("Recovery codes")').waitFor()
       return shown.locator('.codes code').allInnerTexts()

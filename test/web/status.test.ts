@@ -46,7 +46,7 @@ it.each([
   await page.click('.menu button:text-is("No status"):visible')
   await expect.poll(() => page.innerText('.menu summary:visible')).toContain('No status')
 
-  await page.click('header >> text=Sign out')
+  await page.click('header .to-logout')
   await page.goto(`${site.url}/login?redirect=/posts/${post.slug}`)
   await page.fill('#field-email', 'eve@example.org')
   await page.fill('#field-password', 'a good password')

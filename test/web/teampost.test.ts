@@ -54,6 +54,31 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
     for (const html of [reader, text]) expect(html).not.toMatch(/secret\.example|@example\.org/)
   })
 
+  it('leads to forms in the frame of its section, which others get without it', async () => {
+    const { site, author, wish, get, send, at } = await open(engine)
+    const post = await wish('Dark mode')
+    const comment = (await site.call(comments.create, { post_id: post.postId, body: 'Hello' })).activity
+    const section = (text: string) =>
+      /<nav class="sections".*?aria-current="page"[^>]*>([^<]*)/s.exec(text)?.[1] ?? null
+    for (const form of ['edit', 'merge', 'update', `comments/${comment.id}/edit`]) {
+      const path = `/posts/${post.slug}/${form}`
+      expect([form, section((await get(path)).text)]).toEqual([form, null])
+      const of = async (to: string, token?: string) => section((await get(`${path}?to=${encodeURIComponent(to)}`, token)).text) // prettier-ignore
+      expect([form, await of(`${at(post)}?from=/dashboard`)]).toEqual([form, 'Posts'])
+      expect([form, await of('/dashboard?kind=posts')]).toEqual([form, 'Inbox'])
+      for (const to of ['/dashboardx', '/posts', 'https://evil.example/dashboard', '/dashboard/settings/general'])
+        expect([form, to, await of(to)]).toEqual([form, to, null])
+    }
+    const own = await get(`/posts/${post.slug}/edit?to=${at(post)}`, author.token)
+    expect([own.status, section(own.text)]).toEqual([200, null])
+    const refused = await send(`/posts/${post.slug}/edit`, { title: '', to: at(post) })
+    expect([refused.status, section(refused.text)]).toEqual([422, 'Posts'])
+    const preview = await send(`/posts/${post.slug}/update`, { message: 'Soon', preview: 'yes', to: at(post) })
+    expect([preview.status, section(preview.text)]).toEqual([200, 'Posts'])
+    const saved = await send(`/posts/${post.slug}/edit`, { title: 'Night mode', to: at(post) })
+    expect(saved.headers.location).toContain(at(post))
+  })
+
   it('says how many a new status tells before it is set, and sets one of which nobody is told', async () => {
     const { site, wish, send, get, at } = await open(engine)
     const post = await wish('Dark mode')
@@ -130,7 +155,7 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
     const verbs = async (token = guard.token, of = post) => Array.from((await get(at(of), token)).text.matchAll(/name="one" value="(\w+) /g), ([, verb]) => verb) // prettier-ignore
     expect(await verbs()).toEqual(['keep', 'spam', 'block', 'snooze'])
     await send(at(post), { one: `spam ${post.postId} ${post.updatedAt}` }, guard.token)
-    expect(await verbs(), 'it is hidden').toEqual(['keep', 'block', 'snooze'])
+    expect(await verbs(), 'it is hidden').toEqual(['keep', 'block'])
     const waits = await wish('More watches')
     await site.db.updateTable('posts').set({ is_spam: 1 }).where('postId', '=', waits.postId).execute()
     expect(await verbs(guard.token, waits), 'hidden, but nobody has decided').toEqual([
@@ -140,7 +165,7 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
       'snooze',
     ])
     await site.call(users.block, { user: author.userId })
-    expect(await verbs(), 'its author is blocked').toEqual(['keep', 'snooze'])
+    expect(await verbs(), 'its author is blocked').toEqual(['keep'])
     const { user } = await site.call(users.show, { user: author.userId })
     const unblock = `/dashboard/users/${user.username}/unblock`
     expect((await get(at(post), guard.token)).text).toContain(`action="${unblock}"`)
@@ -197,6 +222,31 @@ describe.each(engines)('the page of a post for the team on %s', (engine) => {
     expect(await count()).toBe(1)
   })
 
+  it('pins and locks the post for who may change posts', async () => {
+    const { site, wish, get, send, at } = await open(engine)
+    const post = await wish('Dark mode')
+    const reader = await site.member(['dashboard:read'])
+    expect((await get(at(post), reader.token)).text).not.toContain('name="locked"')
+    expect((await get(at(post))).text).toContain(`action="${at(post, '/rules')}"`)
+    const rules = async () => {
+      const { pinned, locked } = (await site.call(posts.show, { id: post.postId })).post
+      return [pinned, locked]
+    }
+    const set = await send(at(post, '/rules'), { pinned: 'true', locked: 'votes' })
+    expect([set.headers.location, await rules()]).toEqual([`${at(post)}?done=saved`, [true, 'votes']])
+    expect((await get(at(post))).text).toMatch(/name="pinned" value="true" checked[^]*value="votes" selected/)
+    await send(at(post, '/rules'), { locked: 'none' })
+    expect(await rules()).toEqual([undefined, undefined])
+    const [, seen = ''] = /name="ifUpdatedAt" value="([^"]+)"[^]*name="pinned"/.exec((await get(at(post))).text) ?? []
+    site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+    await site.call(posts.update, { id: post.postId, pinned: true, partial: true })
+    const older = await send(at(post, '/rules'), { locked: 'votes', ifUpdatedAt: seen })
+    expect([older.status, await rules()]).toEqual([409, [true, undefined]])
+    await site.call(posts.update, { id: post.postId, pinned: false, partial: true })
+    expect((await send(at(post, '/rules'), { pinned: 'true', locked: 'all' }, reader.token)).status).toBe(403)
+    expect(await rules()).toEqual([undefined, undefined])
+  })
+
   it('goes on with the neighbours of the filter, also where the post has left it', async () => {
     const { site, wish, get, at } = await open(engine)
     const made = [await wish('One'), await wish('Two'), await wish('Three')]
@@ -247,9 +297,9 @@ it('keys lead to the menu, the fields and the neighbours, and the focus is never
   await page.keyboard.press('[')
   await expect.poll(() => page.innerText('h1')).toBe('One')
   await page.keyboard.press('?')
-  expect(await page.locator('dialog[open] kbd').allInnerTexts()).toEqual([']', 'e', 'm', 'r', 'n', '#', 'u', '?'])
+  expect(await page.locator('dialog[open] kbd').allInnerTexts()).toEqual([']', 'c', 'm', 'r', 'n', '#', 'u', '?'])
   await page.keyboard.press('Escape')
-  await page.keyboard.press('e')
+  await page.keyboard.press('c')
   await page.locator('.post-form').waitFor()
   await page.fill('#field-title', 'One more')
   await page.click('.post-form .buttons .primary')

@@ -42,6 +42,21 @@ it('a message with a new status stands above the comments, in the thread, the hi
   expect(await get(`${path}/feed.atom`)).toContain('<title>Shipped: Update by Ada')
 })
 
+it('an update that says nothing is refused, and one without a message where the status is another is not', async () => {
+  const { site, roadmap, post, path, send } = await withPost()
+  const before = (await site.events()).length
+  for (const fields of [{ message: '' }, { message: ' \n', roadmapId: '' }]) {
+    const refused = await send(`${path}/update`, { ...fields, quiet: 'true' })
+    expect([refused.status, refused.text.includes('Write a message, or choose another status.')]).toEqual([422, true])
+    expect(refused.text).toContain('href="#field-message"')
+  }
+  expect((await site.events()).length).toBe(before)
+  const sent = await send(`${path}/update`, { message: '', roadmapId: roadmap.url })
+  expect(sent.headers.location).toBe(`/posts/${post.slug}?done=updated`)
+  const again = await send(`${path}/update`, { message: '', roadmapId: roadmap.url })
+  expect(again.status).toBe(422)
+})
+
 it('a form that is older than the post is shown again with what was typed', async () => {
   const { site, post, path, get, send, token } = await withPost()
   const [, version = ''] = /name="ifUpdatedAt" value="([^"]+)"/.exec(await get(`${path}/update`, token)) ?? []

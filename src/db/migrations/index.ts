@@ -71,6 +71,8 @@ import { up as hiddenVotes } from './0075_hidden_votes.js'
 import { up as snoozes } from './0076_snoozes.js'
 import { up as importRuns } from './0077_import_runs.js'
 import { up as newAccounts } from './0078_new_accounts.js'
+import { up as notesIndex } from './0079_notes_index.js'
+import { up as heldMerges } from './0080_held_merges.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -149,4 +151,6 @@ export const migrations: Record<string, Migration> = {
   '0076_snoozes': { up: snoozes },
   '0077_import_runs': { up: importRuns },
   '0078_new_accounts': { up: newAccounts },
+  '0079_notes_index': { up: notesIndex },
+  '0080_held_merges': { up: heldMerges },
 }

@@ -68,7 +68,7 @@ export const titlesMergedInto = async (
           (rootId) => sql<{ rootId: string; title: string }>`
             select merges."rootId", posts.title from merges inner join posts on posts."postId" = merges."postId"
             left join boards on boards."boardId" = posts."boardId" where merges."rootId" = ${rootId}
-              and (coalesce(boards.display, 1) = 1 or ${sql.lit(hidden ? 1 : 0)} = 1)
+              and (coalesce(boards.display, 1) = 1 and merges."wasHeld" = 0 or ${sql.lit(hidden ? 1 : 0)} = 1)
             order by merges."mergedAt" desc, merges."postId" desc limit ${sql.lit(MOST_TITLES)}`,
         ).execute(db)
       ).rows

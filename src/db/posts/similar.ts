@@ -80,17 +80,20 @@ export async function newestNumber(db: Db): Promise<number> {
   return rows[0]?.newest ?? 0
 }
 
-/** The posts that pass a filter and have the most of some words, at most `limit`; those that have most of them first. */
+/**
+ * The posts that pass a filter and have the most of some words, at most `limit`; those that have most of them first.
+ * `hidden`: also by the words of what was held when it was merged into them.
+ */
 export async function postsWithMost(
   db: Db,
   filter: PostFilter,
   wanted: readonly Wanted[],
-  limit: number,
+  { limit, hidden }: { limit: number; hidden: boolean },
 ): Promise<ComparedPost[]> {
   const [few, many] = LOOKED
-  const posts = await postsAmong(db, filter, wanted, { limit, ...few })
+  const posts = await postsAmong(db, filter, wanted, { limit, hidden, ...few })
   const isAll = (posts[0]?.alikes ?? few.alike) < few.alike
-  return posts.length >= limit || isAll ? posts : postsAmong(db, filter, wanted, { limit, ...many })
+  return posts.length >= limit || isAll ? posts : postsAmong(db, filter, wanted, { limit, hidden, ...many })
 }
 
 interface Alike extends ComparedPost {
@@ -102,7 +105,13 @@ async function postsAmong(
   db: Db,
   filter: PostFilter,
   wanted: readonly Wanted[],
-  { limit, titles: inTitle, texts: anywhere, alike }: { limit: number } & (typeof LOOKED)[number],
+  {
+    limit,
+    hidden,
+    titles: inTitle,
+    texts: anywhere,
+    alike,
+  }: { limit: number; hidden: boolean } & (typeof LOOKED)[number],
 ): Promise<Alike[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions || wanted.length === 0) return []
@@ -114,12 +123,12 @@ async function postsAmong(
   const index = wordIndex(db)
   if (!isPostgres(db)) {
     const found = JSON.stringify(await alikeInTurns(db, wanted, { inTitle, anywhere, alike }))
-    return foundAmong(db, `foundAlike ${alike}`, { ...conditions, found, limit }, (wants) =>
+    return foundAmong(db, { name: `foundAlike ${alike}`, hidden }, { ...conditions, found, limit }, (wants) =>
       sql`select json_extract(value, '$[0]') as post, json_extract(value, '$[1]') as alike from json_each(${wants.found})`) // prettier-ignore
   }
   const part = (match: string, weight: number, of: number, most: number) =>
     sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(index, match, { created: 'desc', most })}) as part`
-  return foundAmong(db, `postsWithMost ${alike}`, { ...conditions, ...lists, limit }, (wants) => {
+  return foundAmong(db, { name: `postsWithMost ${alike}`, hidden }, { ...conditions, ...lists, limit }, (wants) => {
     const { inTitle: titles, anywhere: texts, weights } = wants
     const parts = titles.flatMap((match, at) => [
       part(match, weights[at] ?? 0, 1 - OF_TEXT, inTitle),
@@ -162,17 +171,18 @@ async function numbersWith(db: Db, match: string, most: number): Promise<number[
 /** Those of `best`, which has numbers of posts and how alike they are, that pass the conditions; the most alike first. */
 function foundAmong<Given extends Conditions & { limit: number }>(
   db: Db,
-  name: string,
+  { name, hidden }: { name: string; hidden: boolean },
   given: Given,
   bestOf: (wants: Given) => RawBuilder<unknown>,
 ): Promise<Alike[]> {
-  return compiled(db, name, given, (wants) => {
+  return compiled(db, `${name} ${hidden}`, given, (wants) => {
     const { limit: most } = wants
+    const findable = hidden ? sql`` : sql` and (merges."wasHeld" is null or merges."wasHeld" = 0)`
     const best = bestOf(wants)
     // The index still has the titles of merged posts: they lead to the post that they were merged into
     const roots = sql`select coalesce(merges."rootId", found."postId") as "postId", max(best.alike) as alike
       from best cross join posts as found left join merges on merges."postId" = found."postId"
-      where found.number = best.post group by coalesce(merges."rootId", found."postId")`
+      where found.number = best.post${findable} group by coalesce(merges."rootId", found."postId")`
     const passes = sql.join([sql`posts."postId" = roots."postId"`, ...conditionsOn(db, wants)], sql` and `)
     return {
       compile: () =>

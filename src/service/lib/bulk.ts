@@ -23,8 +23,6 @@ export interface Moved {
   postId: string
   boardId?: Ends
   roadmapId?: Ends
-  /** Nobody was told, so that nobody is told of the way back. */
-  quiet?: true
 }
 type Ends = readonly [before: string | null, after: string | null]
 

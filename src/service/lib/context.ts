@@ -108,13 +108,13 @@ interface SiteImports {
 /** Files that were sent to be imported. */
 interface ImportFiles {
   /**
-   * Stores what is sent, for an hour, or until it is removed. It says how many bytes there are, and at the end by which id
-   * it is found.
+   * Stores an upload until it is removed. With `forPerson`, stores it for an hour, in place of the person's earlier one. Yields
+   * the number of bytes so far, and at the end the id of the file.
    */
   receive(
     this: void,
     bytes: Body['bytes'],
-    options?: { untilRemoved: boolean },
+    options: { untilRemoved: true } | { forPerson: string },
   ): AsyncIterable<{ received: number } | { id: string }>
   /** Throws NOT_FOUND for a file that is not here, and BAD_REQUEST for one that nobody can import. */
   open(
@@ -127,6 +127,8 @@ interface ImportFiles {
   ids(this: void): Promise<string[]>
   /** Removes what a server that was killed has left, once it is old. */
   removeAbandoned(this: void): Promise<void>
+  /** Keeps a file that is being read, also if the person sends another one. Call what it returns at the end. */
+  hold(this: void, id: string): Promise<() => void>
   /** Says that a file is in use, so that nobody takes it for abandoned. */
   keep(this: void, id: string): Promise<void>
 }
@@ -140,7 +142,7 @@ interface ImportFile {
   preview: ImportPreview | undefined
   bytes(this: void): Body['bytes']
   /** Yields lines for `POST /import/records`. `note` receives sentences about what is left out; `signal` ends the reading. */
-  records(this: void, note: (sentence: string) => void, signal?: AbortSignal): AsyncIterable<object>
+  records(this: void, note: (sentence: string) => void, signal?: AbortSignal): AsyncIterable<string>
 }
 
 export interface ImportPreview {

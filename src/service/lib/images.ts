@@ -6,7 +6,7 @@ import type { ImageRow } from '../../db/tables.js'
 import { maySee } from './commentshapes.js'
 import type { Context } from './context.js'
 import { viewerOf } from './sessions.js'
-import { visiblePost } from './whichpost.js'
+import { postsGiven, readsMerged } from './whichpost.js'
 
 export type Reader = Pick<Context, 'db' | 'actor'>
 
@@ -50,10 +50,11 @@ async function isShownTo(ctx: Reader, imageId: string): Promise<boolean> {
   return false
 }
 
+/** Whoever may read a post may not read the texts of all that was merged into it. */
 async function mayRead(ctx: Reader, postId: string | null): Promise<boolean> {
   try {
-    await visiblePost(ctx, postId)
-    return true
+    const { post, stands } = await postsGiven(ctx, postId)
+    return post === stands || (await readsMerged(ctx, post))
   } catch (error) {
     if (error instanceof AppError && error.code === 'POST_NOT_FOUND') return false
     throw error

@@ -40,10 +40,24 @@ interface Failure {
   code: string
   count: number
   first: string
+  /** The first records, by their row in a table and their title or name, as far as they have them. */
+  rows: { row?: number; title?: string }[]
+}
+
+/** What an import creates that posts are sorted by. */
+interface Place {
+  type: 'board' | 'status' | 'tag'
+  name: string
 }
 
 /** Causes of refusals that are named. */
 const MOST_CAUSES = 50
+/** How many refused records a cause names. */
+const MOST_ROWS = 20
+/** Characters of the title of a refused record. */
+const MOST_OF_TITLE = 100
+/** How many new boards, statuses and tags the balance names. */
+const MOST_PLACES = 300
 
 /** Counts the records of an import, by type, by board and by why they were refused. */
 export class Balance {
@@ -53,6 +67,8 @@ export class Balance {
   readonly #boardOf = new Map<string, Board>()
   readonly #failed = new Map<string, Failure>()
   #otherFailures = 0
+  /** The first boards, statuses and tags that are created. */
+  readonly places: Place[] = []
 
   /** A record, what can be read of a line that is none, or a line that says nothing. */
   count(placed: Placed | undefined, outcome: Outcome, error?: AppError): void {
@@ -61,16 +77,27 @@ export class Balance {
     this.#types.set(type, of)
     of.found += 1
     of[outcome] += 1
-    if (error) this.#countFailure(type, error)
+    if (error) this.#countFailure(type, error, placed)
+    if (placed && outcome === 'created') this.#namePlace(placed)
     if (placed) this.#countOnBoard(placed, outcome)
   }
 
-  #countFailure(type: string, error: AppError): void {
+  #namePlace({ type, fields: { name } }: Placed): void {
+    if (type !== 'board' && type !== 'status' && type !== 'tag') return
+    if (this.places.length < MOST_PLACES) this.places.push({ type, name: shortened(name ?? '', LENGTHS.placeName) })
+  }
+
+  #countFailure(type: string, error: AppError, placed: Placed | undefined): void {
     const key = `${type} ${error.code} ${causeOf(error)}`
-    const there = this.#failed.get(key)
-    if (there) there.count += 1
-    else if (this.#failed.size >= MOST_CAUSES) this.#otherFailures += 1
-    else this.#failed.set(key, { type, code: error.code, count: 1, first: error.message })
+    const there = this.#failed.get(key) ?? { type, code: error.code, count: 0, first: error.message, rows: [] }
+    if (!this.#failed.has(key) && this.#failed.size >= MOST_CAUSES) {
+      this.#otherFailures += 1
+      return
+    }
+    this.#failed.set(key, there)
+    there.count += 1
+    const named = nameOf(placed)
+    if (named && there.rows.length < MOST_ROWS) there.rows.push(named)
   }
 
   #countOnBoard({ type, fields }: Placed, outcome: Outcome): void {
@@ -143,6 +170,14 @@ export class Balance {
     const named = this.#names.get(board) ?? board
     return { key: id?.startsWith(PRETENDED) ? id : `name ${searchKey(named)}`, row: { board: named } }
   }
+}
+
+/** Where a record is, and what it is called. Undefined where it does not say either. */
+function nameOf(placed: Placed | undefined): Failure['rows'][number] | undefined {
+  const { row, title, name } = placed?.fields ?? {}
+  const called = shortened(title || (name ?? ''), MOST_OF_TITLE)
+  if (row === undefined && called === '') return undefined
+  return { ...(row !== undefined && { row }), ...(called !== '' && { title: called }) }
 }
 
 /** What errors about the same have in common: fields and rules, or else the message without what was given. */

@@ -5,6 +5,8 @@ import { MAX_IMAGE_BYTES } from '../../core/images/types.js'
 import { LENGTHS } from '../../core/lengths.js'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { withoutControls } from '../../core/text.js'
+import { assertEmail } from './emails.js'
+import { titleMissing } from './posttitles.js'
 import { fields, nullable, oneOf } from './schemas.js'
 
 /** Characters of what a source calls a thing. */
@@ -64,6 +66,14 @@ const RECORDS = {
     updatedAt: time,
     importedVotes: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
     paths: Type.Optional(Type.Array(Type.String({ minLength: 2, maxLength: 2000 }), { maxItems: 10 })),
+    row: Type.Optional(Type.Integer({ minimum: 1, description: 'Row of the table that it is from' })),
+    needs: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        maxItems: 50,
+        description:
+          'Boards, statuses, tags and people that it names. An import of a file creates them, another ignores them',
+      }),
+    ),
   }),
   vote: fields({ sourceId: Type.Optional(sourceId), post: sourceId, person: sourceId, createdAt: time }),
   comment: fields({
@@ -101,7 +111,46 @@ export function recordIn(values: Record<string, unknown>): ImportRecord {
       field: 'type',
       rule: `one of: ${RECORD_TYPES.join(', ')}`,
     })
-  return { type, fields: parse(RECORDS[type], given) } as ImportRecord // the schema of the type
+  const record = { type, fields: parse(RECORDS[type], given) } as ImportRecord // the schema of the type
+  if (record.type === 'post') for (const need of record.fields.needs ?? []) assertNamed(need)
+  return record
+}
+
+/** Throws for what a post cannot bring along: the post is refused for the same reason. */
+function assertNamed(need: unknown): void {
+  const { type } = typeof need === 'object' && need !== null ? (need as { type?: unknown }) : {}
+  if (!NAMED.some((each) => each === type))
+    throw invalidField({
+      code: 'INVALID_VALUE',
+      message: `needs must be records of type ${NAMED.join(', ')}.`,
+      field: 'needs',
+      rule: `records of type ${NAMED.join(', ')}`,
+    })
+  assertPossible(recordIn(need as Record<string, unknown>))
+}
+
+/** What a post names, but for images. */
+export const NAMED = ['board', 'status', 'tag', 'person'] as const
+
+/** Whether an import refuses a record whatever the site has: nothing else should be created for it. */
+export function isRefused(given: Record<string, unknown>): boolean {
+  try {
+    assertPossible(recordIn(given))
+    return false
+  } catch (error) {
+    if (error instanceof AppError) return true
+    throw error
+  }
+}
+
+/** Throws for a post or a person that no site takes. */
+function assertPossible({ type, fields: given }: ImportRecord): void {
+  if (type === 'post') {
+    if (oneLine(given.title).trim() === '') throw titleMissing('given')
+    timeOf('updatedAt', given.updatedAt, '', new Date())
+  }
+  if (type === 'person' && given.email) assertEmail(given.email)
+  if (type === 'post' || type === 'person') timeOf('createdAt', given.createdAt, '', new Date())
 }
 
 /** What of a record tells where it counts. */
@@ -110,6 +159,8 @@ export interface Placed {
   fields: {
     sourceId?: string
     name?: string | null
+    title?: string
+    row?: number
     /** Of a post: absent or null for one without a board, UNREADABLE where that cannot be told. */
     board?: string | null
     post?: string
@@ -131,6 +182,8 @@ export function placedIn({ type, ...given }: Record<string, unknown>): Placed | 
       ...(sourceId !== undefined && { sourceId }),
       ...(name !== undefined && { name }),
       ...(post !== undefined && { post }),
+      ...(typeof given.title === 'string' && { title: given.title }),
+      ...(typeof given.row === 'number' && { row: given.row }),
       ...(hasBoard && { board: idIn(given.board) ?? UNREADABLE }),
       importedVotes: countIn(given.importedVotes),
     },

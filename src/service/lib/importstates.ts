@@ -15,19 +15,34 @@ export const stateOf = ({ isOpen, startedAt, ending, isCheck }: ImportRun): (typ
   return ending ?? 'failed'
 }
 
+export const COUNTS = ['found', 'created', 'matched', 'existing', 'failed'] as const
+export type Counts = Record<(typeof COUNTS)[number], number>
+
 /** How far an import is. */
 export interface Progress {
   done: { type: string; done: number; found: number | null }[]
+  /** Counts of all records so far. Undefined for the import of a whole site, and before the first record. */
+  counts?: Counts
   /** Records that were refused and are kept. */
   refused: number
+  /** Refused records beyond the limit of the file. */
+  refusedLeftOut: number
+  /** Whether a later check of the same person has replaced the file. */
+  isReplaced?: boolean
 }
 
-export const progressOf = ({ progress }: Pick<ImportRun, 'progress'>): Progress =>
-  progress === null ? { done: [], refused: 0 } : (JSON.parse(progress) as Progress) // as it is written here
+export const progressOf = ({ progress }: Pick<ImportRun, 'progress'>): Progress => ({
+  done: [],
+  refused: 0,
+  refusedLeftOut: 0,
+  ...(progress === null ? {} : (JSON.parse(progress) as Partial<Progress>)), // written by this module
+})
 
 /** Whether the file of a check can still be imported. */
 export const isKept = (run: ImportRun, now: Date): boolean =>
-  stateOf(run) === 'checked' && now.getTime() - Date.parse(run.endedAt ?? '') < KEPT_MS
+  stateOf(run) === 'checked' &&
+  now.getTime() - Date.parse(run.endedAt ?? '') < KEPT_MS &&
+  progressOf(run).isReplaced !== true
 
 /** How many refused records of a run can still be downloaded. */
 export const refusedOf = (run: ImportRun, now: Date): number =>

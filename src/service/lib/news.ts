@@ -55,8 +55,8 @@ export async function tell(
     for await (const readers of readersOf(db, news, { now, mail })) {
       signal.throwIfAborted()
       const { kind, post } = news
-      // A post that was hidden meanwhile is no new one
-      const told = news.to === 'board' ? await toldAmong(db, readers.map(({ userId }) => userId), { kind, postId: post.postId }) : undefined // prettier-ignore
+      // A post that was hidden meanwhile is no new one, and is not published again. Of a comment there is one row a person
+      const told = news.to === 'board' || (kind === 'published' && !news.commentId) ? await toldAmong(db, readers.map(({ userId }) => userId), { kind, postId: post.postId }) : undefined // prettier-ignore
       const rest = readers.filter(({ userId }) => !told?.has(userId))
       if (rest.length > 0) await insertNotifications(db, rowsFor(event, news, rest))
     }
@@ -66,6 +66,7 @@ export async function tell(
   await tellOf(await newsOf(db, event))
   for (const text of await textsOf(db, event)) await tellMentioned(db, event, text, { now, mail })
   await tellOf(await newPost(db, event))
+  await tellOf(await published(db, event))
   const waiting = await waitingOf(db, event)
   await tellOf(waiting && { kind: 'report', roadmapId: null, to: 'team', ...waiting })
 }
@@ -215,6 +216,18 @@ async function newPost(db: Db, event: Told): Promise<News | undefined> {
   }
 }
 
+/** Tells an author that the team has published a post or comment that was held. */
+async function published(db: Db, event: Told): Promise<News | undefined> {
+  const isKept = event.action === 'post.kept' || event.action === 'comment.kept'
+  if (!isKept || changed(event, 'shown')?.before !== 'held') return undefined
+  const comment = event.action === 'comment.kept' ? await shownComment(db, event.subject_id) : undefined
+  const post = await shownPost(db, comment?.post_id ?? event.subject_id)
+  const author = comment ? comment.author_id : (post?.userId ?? null)
+  if (!post || author === null) return undefined
+  const needs = comment ? neededForComment(post, comment) : neededFor(post)
+  return { kind: 'published', post, by: event.actor_id, commentId: comment?.id ?? null, roadmapId: null, needs, only: [author] } // prettier-ignore
+}
+
 /** A new status, with what the team said about it, or that alone. */
 async function statusNews(db: Db, event: Told): Promise<News | undefined> {
   const [status, message] = [changed(event, 'roadmap_id'), changed(event, 'update')]
@@ -237,9 +250,19 @@ async function mergeNews(db: Db, event: Told): Promise<News | undefined> {
   const merge = await findMerge(db, event.subject_id)
   const post = merge && (await shownPost(db, merge.rootId))
   if (!post) return undefined
-  const among = await peopleOf(db, event.subject_id, post.postId)
-  return mergedInto(post, { by: event.actor_id, among })
+  return mergedInto(post, { by: event.actor_id, among: await concernedByMerge(db, event.subject_id, post.postId) })
 }
+
+/** The people who had to do with a merged post. `rootId` is the post that stays. */
+export async function concernedByMerge(db: Db, postId: string, rootId: string): Promise<ReadonlySet<string>> {
+  const [post, merge] = [await findPost(db, postId), await findMerge(db, postId)]
+  const people = await peopleOf(db, postId, rootId)
+  return post && merge?.wasHeld === 1 ? new Set(authorAmong(post, people)) : people
+}
+
+/** Of a merge of a held post, only its author is told: the others who saw it are the team. */
+export const authorAmong = ({ userId }: PostView, people: Iterable<string>): string[] =>
+  [...people].filter((id) => id === userId)
 
 /** The news for people who followed a post that was merged into another. */
 export const mergedInto = (post: PostView, whom: Pick<News, 'by' | 'among' | 'only'>): News => ({

@@ -68,7 +68,7 @@ export const writeMails = (db: Db, userIds: readonly string[], site: Site): Prom
       const news = due.filter((row) => isNews(row, { mayRead, followed, site: notificationWays, now: site.now }))
       if (news.length === 0) continue
       const key = await claimMailKey(inside, userId, randomBytes(24).toString('base64url'))
-      const merged = await mergedBy(inside, news, { hidden: mayRead(userId, 'board:read') })
+      const merged = await mergedBy(inside, news, { userId, hidden: mayRead(userId, 'board:read') })
       for (const [index, together] of mailsOf(news).entries()) {
         const at = new Date(site.now.getTime() + index) // each mail has its own
         await queue(inside, { rows: together.map((row) => withoutSecrets(row, mayRead)), merged, receiver, key, look: settings, site: { ...site, now: at } }) // prettier-ignore

@@ -1,6 +1,4 @@
-import { quoted } from '../../core/text.js'
 import * as Type from 'typebox'
-import isEmail from 'validator/lib/isEmail.js'
 import { AppError } from '../../core/errors.js'
 import { LANGUAGES } from '../../core/language.js'
 import { newId, randomWord } from '../../core/ids.js'
@@ -156,21 +154,6 @@ export const authUser = async (
   ...((await lacksTotp(ctx.db, userId)) && { totpNeeded: true }),
 })
 
-/**
- * Returns the address in lower case, as it is stored and compared. Throws EMAIL_INVALID, or INVALID_EMAIL_DOMAIN where
- * only the domain is wrong.
- */
-export function assertEmail(email: string | null | undefined): string {
-  const address = (email ?? '').trim().toLowerCase()
-  if (address === '') throw new AppError('EMAIL_INVALID', 'An e-mail address is needed.')
-  // Characters that nobody sees would make a twin of another address
-  if (isEmail(address) && !/[\p{C}\p{Zl}\p{Zp}]/u.test(address)) return address
-  const domain = domainOf(address)
-  if (domain.includes('.') && isEmail(`${localPart(address)}@example.org`))
-    throw new AppError('INVALID_EMAIL_DOMAIN', `${quoted(domain)} is not a domain name. Check the part after the @.`)
-  throw new AppError('EMAIL_INVALID', `${quoted(address)} is not an e-mail address.`)
-}
-
 /** The row of a new person. User name and avatar tell nothing of the address. */
 export function newUser(
   now: Date,
@@ -296,10 +279,6 @@ export const userExists = (email: string) =>
   new AppError('USER_EXISTS', `${email} has an account already. Use another address.`)
 
 export const userNotFound = () => new AppError('USER_NOT_FOUND', 'This account does not exist any more.')
-
-const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'))
-
-export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1)
 
 /** Made of the display name, never of the address. */
 const usernameFor = (name: string): string => {

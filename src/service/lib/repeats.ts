@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
-import { SHOWN } from '../../core/hidden.js'
+import { HELD, SHOWN } from '../../core/hidden.js'
 import { LIKELY } from '../../core/search/likely.js'
+import { commentedAmong } from '../../db/comments.js'
 import type { PostView } from '../../db/posts/row.js'
 import { postsNumbered } from '../../db/searchhits.js'
 import { can } from './access.js'
@@ -9,6 +10,7 @@ import type { Context } from './context.js'
 import { filterFrom } from './postfilter.js'
 import { findSimilar } from './similar.js'
 import { reasonsOf, SimilarReason } from './similarreasons.js'
+import { isHeld } from './postshapes.js'
 import { shownBy } from './voters.js'
 
 /** An earlier post that a new one most likely repeats. */
@@ -19,9 +21,10 @@ export const Repeated = Type.Object({
   slug: Type.String(),
   board: Type.Union([Type.Object({ name: Type.String(), url: Type.String() }), Type.Null()]),
   is_private: Type.Boolean({ description: 'Whether its board is private' }),
+  is_held: isHeld,
   is_mergeable: Type.Boolean({
     description:
-      'Whether you may merge into it as things are, and as many people see it and its voters: nothing is held or reported, and the boards are both public or both private',
+      'Whether you may merge into it as things are, and as many people see it and its voters: the earlier post is not held, nothing is hidden as spam or reported, and the boards are both public or both private',
   }),
 })
 export type Repeated = Type.Static<typeof Repeated>
@@ -36,12 +39,14 @@ export interface Newer {
   updatedAt: string
   /** Whether it has open reports. */
   isReported: boolean
+  /** Whether it is held: only then may it repeat another held one. */
+  isHeld: boolean
 }
 
 /** Posts that are looked for at once. The others say nothing, so that a long page costs no more than a usual one. */
 const MOST_AT_ONCE = 20
-/** Similar posts that are looked at: the first of them that is earlier is the one. */
-const LOOKED = 5
+/** Similar posts that are looked at: the same text may be held many times. */
+const LOOKED = 20
 /** Characters of a title and of a text that are read. */
 const [MAX_TITLE, MAX_TEXT] = [200, 1000]
 const MINUTE_MS = 60_000
@@ -57,10 +62,15 @@ const known = new LRUCache<string, Found>({ max: 2000, ttl: 10 * MINUTE_MS })
 /** The earlier posts that these most likely repeat, by the ids of the newer ones. */
 export async function repeatedBy(ctx: Context, newer: readonly Newer[]): Promise<Map<string, Repeated>> {
   const found = new Map<string, Found>()
+  const keyOf = ({ postId, updatedAt, isHeld }: Newer) => [postId, updatedAt, isHeld, can(ctx.actor, 'board:read')].join(' ') // prettier-ignore
+  const remembered = await rowsOf(ctx, newer.map((each) => known.get(keyOf(each))?.repeated?.number)) // prettier-ignore
   let looked = 0
   for (const each of newer) {
-    const key = [each.postId, each.updatedAt, can(ctx.actor, 'board:read')].join(' ')
-    const present = known.get(key)
+    const key = keyOf(each)
+    const before = known.get(key)
+    const row = remembered.get(before?.repeated?.number)
+    // Since it was found, it may have been merged into another: that one is the answer then
+    const present = before?.repeated && !(row && isNamed(ctx, each, row)) ? undefined : before
     if (!present && (looked += 1) > MOST_AT_ONCE) continue
     const one = present ?? { repeated: await earlierThan(ctx, each) }
     found.set(each.postId, one)
@@ -71,18 +81,32 @@ export async function repeatedBy(ctx: Context, newer: readonly Newer[]): Promise
     return repeated ? [{ each, repeated }] : []
   })
   const numbers = pairs.flatMap(({ each, repeated }) => [each.number, repeated.number])
-  const rows = new Map((await postsNumbered(ctx.db, [...new Set(numbers)])).map((row) => [row.number, row]))
+  const rows = await rowsOf(ctx, numbers)
+  // What is said of a held post is not for those who read the other one
+  const held = pairs.flatMap(({ each }) => (each.isHeld ? [each.postId] : []))
+  const commented = new Set(await commentedAmong(ctx.db, held))
   return new Map(
     pairs.flatMap(({ each, repeated }) => {
       const [post, row] = [rows.get(each.number), rows.get(repeated.number)]
-      return post && row && isShown(ctx, row) ? [[each.postId, shownOf(ctx, { each, post, row }, repeated.reason)]] : []
+      return post && row && isNamed(ctx, each, row)
+        ? [[each.postId, shownOf(ctx, { each, post, row, isCommented: commented.has(each.postId) }, repeated.reason)]]
+        : []
     }),
   )
 }
 
+/** The posts with some numbers, by their numbers. */
+async function rowsOf(
+  { db }: Context,
+  numbers: readonly (number | undefined)[],
+): Promise<Map<number | undefined, PostView>> {
+  const wanted = [...new Set(numbers)].filter((number) => number !== undefined)
+  return new Map((await postsNumbered(db, wanted)).map((row) => [row.number, row]))
+}
+
 function shownOf(
   { actor }: Context,
-  { each, post, row }: { each: Newer; post: PostView; row: PostView },
+  { each, post, row, isCommented }: { each: Newer; post: PostView; row: PostView; isCommented: boolean },
   reason: SimilarReason,
 ): Repeated {
   const { number, title, slug, boardName: name, boardUrl: url } = row
@@ -92,20 +116,28 @@ function shownOf(
     title,
     slug,
     board: name === null || url === null ? null : { name, url },
-    is_private: row.display !== 1,
-    is_mergeable: can(actor, 'post:update') && !each.isReported && isSeenAlike(post, row),
+    is_private: placeOf(row) !== 1,
+    ...(row.is_spam === HELD && { is_held: true }),
+    is_mergeable: can(actor, 'post:update') && !each.isReported && !isCommented && isSeenAlike(post, row),
   }
 }
 
 /** A merge that hides a post from those who see it, or shows its voters to others, takes more than one look. */
 export const isSeenAlike = (post: PostView, into: PostView): boolean =>
-  post.is_spam === SHOWN && post.display === into.display && shownBy(post, into) === undefined
+  (post.is_spam === SHOWN || post.is_spam === HELD) &&
+  into.is_spam === SHOWN &&
+  placeOf(post) === placeOf(into) &&
+  shownBy(post, into) === undefined
+
+/** `display` as its board has it: a held post has the one that it gets once it is published. */
+const placeOf = ({ boardDisplay }: PostView): number => boardDisplay ?? 1
 
 /** Since it was found, it may have been merged, hidden or made private. */
-const isShown = ({ actor }: Context, { is_spam: hidden, display }: PostView): boolean =>
-  hidden === SHOWN && (display === 1 || can(actor, 'board:read'))
+const isNamed = ({ actor }: Context, { isHeld }: Newer, { is_spam: hidden, display }: PostView): boolean =>
+  (hidden === SHOWN || (isHeld && hidden === HELD)) && (display === 1 || can(actor, 'board:read'))
 
-async function earlierThan(ctx: Context, { postId, number, title, text }: Newer): Promise<Found['repeated']> {
+async function earlierThan(ctx: Context, newer: Newer): Promise<Found['repeated']> {
+  const { postId, number, title, text } = newer
   const asked = {
     title: title.slice(0, MAX_TITLE),
     text: (text ?? '').slice(0, MAX_TEXT),
@@ -114,9 +146,18 @@ async function earlierThan(ctx: Context, { postId, number, title, text }: Newer)
   }
   const hidden = can(ctx.actor, 'board:read')
   const { found, parts } = await findSimilar(ctx.db, await filterFrom(ctx, {}), asked, { hidden })
-  const first = found.find(({ post, score }) => post.number < number && score >= LIKELY)
+  const earlier = found.filter(({ post, score }) => post.number < number && score >= LIKELY)
+  if (earlier.length === 0) return undefined
+  const rows = await rowsOf(ctx, earlier.map(({ post }) => post.number)) // prettier-ignore
+  const named = earlier.filter(({ post }) => {
+    const row = rows.get(post.number)
+    return row && isNamed(ctx, newer, row)
+  })
+  // One that everybody sees can be merged into; of those that are held, the oldest is to be published
+  const held = named.toSorted((one, other) => one.post.number - other.post.number)
+  const first = named.find(({ post }) => rows.get(post.number)?.is_spam === SHOWN) ?? held[0]
   if (!first) return undefined
-  const [row] = await postsNumbered(ctx.db, [first.post.number])
+  const row = rows.get(first.post.number)
   const [reason] = row ? await reasonsOf(ctx, parts, [{ row, score: first.score }]) : []
   return reason && { number: first.post.number, reason }
 }

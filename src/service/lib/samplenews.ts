@@ -9,6 +9,7 @@ const NEWS = {
   reply: 'who wrote the comment, or the post, that somebody replies to',
   mention: 'who is mentioned',
   merged: 'who followed a post that is merged into another',
+  published: 'who wrote what was held, and is shown now',
   post: 'who follows the board of a new post',
   report: 'who decides about reports',
   digest: 'who chose digests',
@@ -21,7 +22,7 @@ export const newsMails = Object.entries(NEWS).map(([name, to]) => ({ name: name 
 const TITLES = ['Dark mode', 'Sign in with a passkey', 'Export as CSV', 'Keyboard shortcuts', 'A calendar of what is planned'] // prettier-ignore
 const TEXT = 'It is there, in the settings.\n\nPlease tell us what is missing.'
 const HAS_STATUS: readonly NotificationKind[] = ['status']
-const HAS_NO_TEXT: readonly NotificationKind[] = ['merged', 'post']
+const HAS_NO_TEXT: readonly NotificationKind[] = ['merged', 'published', 'post']
 
 /** A mail about news as it would be written now, to nobody. A digest is about so many posts. */
 export async function sampleNews(

@@ -69,7 +69,9 @@ export async function findSimilar(
       anywhere: anywhere(db, term),
       weight,
     }))
-  const posts = (await postsWithMost(db, filter, wanted, MOST_COMPARED)).filter(({ postId }) => postId !== except)
+  const posts = (await postsWithMost(db, filter, wanted, { limit: MOST_COMPARED, hidden })).filter(
+    ({ postId }) => postId !== except,
+  )
   const ids = posts.map(({ postId }) => postId)
   const merged = groupedBy(await titlesMergedInto(db, ids, { hidden }), ({ rootId }) => rootId)
   const [turn, found] = [turns(), [] as SimilarPost[]]

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.js'
 import { HELD, MERGED } from '../../core/hidden.js'
 import { isId } from '../../core/ids.js'
 import { quoted } from '../../core/text.js'
-import { rootOf } from '../../db/merges.js'
+import { findMerge, rootOf } from '../../db/merges.js'
 import { findPost, keepPost, type PostView } from '../../db/posts/row.js'
 import type { Db } from '../../db/tables.js'
 import { can, type Actor } from './access.js'
@@ -59,7 +59,18 @@ export async function postsGiven({ db, actor }: Reader, given: unknown): Promise
   return { post: named, stands: post }
 }
 
-/** The same whoever asks. */
+/**
+ * Whether the actor may read the text of a merged post, who may read the post that stands for it: that of a private board
+ * is for the team alone, and that of a post that was held for the team and its author.
+ */
+export const readsMerged = async (
+  { db, actor }: Reader,
+  { postId, userId, boardDisplay }: PostView,
+): Promise<boolean> =>
+  can(actor, 'board:read') ||
+  (boardDisplay !== 0 && (userId === actor.userId || (await findMerge(db, postId))?.wasHeld !== 1))
+
+/** The posts of `postsGiven`, whoever asks. */
 export async function standingPost(db: Db, which: string): Promise<{ named?: PostView; post?: PostView }> {
   const named = await findPost(db, which)
   const root = named?.is_spam === MERGED ? await rootOf(db, named.postId) : undefined

@@ -29,7 +29,7 @@ export const loginPage = page({
   },
   title: ({ t }) => t('login.title'),
   show(view, wish) {
-    const { t, settings } = view
+    const { t, settings, sendsMail } = view
     const token = passwordTokenOf(view)
     if (token !== undefined) return <CodeForm view={view} wish={wish} token={token} />
     return (
@@ -46,7 +46,7 @@ export const loginPage = page({
         <p class="next">
           <a href={view.href('/password-reset')}>{t('login.forgot')}</a>
         </p>
-        {settings.allowSignup ? <Other view={view} to="/join" text={t('login.join')} /> : null}
+        {settings.allowSignup && sendsMail ? <Other view={view} to="/join" text={t('login.join')} /> : null}
       </div>
     )
   },
@@ -134,11 +134,11 @@ export const joinPage = page({
   },
   title: ({ t }) => t('join.title'),
   show(view, wish) {
-    const { t, settings } = view
-    if (!settings.allowSignup)
+    const { t, settings, sendsMail } = view
+    if (!settings.allowSignup || !sendsMail)
       return (
         <Empty title={t('join.closed')} isPage>
-          <p>{t('join.closedNext')}</p>
+          <p>{t(settings.allowSignup ? 'join.noMail' : 'join.closedNext')}</p>
           <a class="button primary" href={view.href('/login')}>
             {t('login.title')}
           </a>

@@ -1,28 +1,38 @@
 import type { Key } from '../../core/catalogue.js'
 import * as service from '../../service/auth.js'
+import { accept as acceptInvitation } from '../../service/invitationaccept.js'
 import { linkOf, tokenOf } from './mailtokens.js'
-import { action, page, type View } from '../kit/page.js'
+import { withQuery } from '../kit/addresses.js'
+import { action, page, Redirect, type View } from '../kit/page.js'
 import { EmailField, NewPasswordField } from '../parts/credentials.js'
-import { Form, Hidden, Submit, Summary } from '../parts/form.js'
+import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Empty } from '../parts/empty.js'
-import { noteTexts, SignupNote } from '../parts/signupnote.js'
+import { Accepted, noteTexts, SignupNote } from '../parts/signupnote.js'
 
 export const resetPage = page({
   cache: 'visitor',
   isUnlisted: true,
   load: async () => ({}),
   title: ({ t }) => t('reset.title'),
-  show: (view) => (
-    <div class="narrow card">
-      <h1>{view.t('reset.title')}</h1>
-      <Summary view={view} />
-      <p>{view.t('reset.explained')}</p>
-      <Form view={view} to="/password-reset">
-        <EmailField view={view} of={service.resetPassword} />
-        <Submit>{view.t('reset.send')}</Submit>
-      </Form>
-    </div>
-  ),
+  show: (view) =>
+    view.sendsMail ? (
+      <div class="narrow card">
+        <h1>{view.t('reset.title')}</h1>
+        <Summary view={view} />
+        <p>{view.t('reset.explained')}</p>
+        <Form view={view} to="/password-reset">
+          <EmailField view={view} of={service.resetPassword} />
+          <Submit>{view.t('reset.send')}</Submit>
+        </Form>
+      </div>
+    ) : (
+      <Empty title={view.t('reset.title')} isPage>
+        <p>{view.t('reset.noMail')}</p>
+        <a class="button primary" href={view.href('/login')}>
+          {view.t('login.title')}
+        </a>
+      </Empty>
+    ),
 })
 
 export const reset = action({
@@ -53,10 +63,12 @@ export const confirmPage = page({
   isUnlisted: true,
   load: (view) => linkOf(view, 'resetPassword'),
   texts: noteTexts,
-  title: ({ t }) => t('confirm.title'),
-  show: (view, { isBroken }) =>
+  title: ({ t, isAlone }, { isInvitation }) => t(isInvitation && !isAlone ? 'accept.title' : 'confirm.title'),
+  show: (view, { isBroken, isInvitation }) =>
     isBroken ? (
       <Broken view={view} to="/password-reset" action="reset.again" spent="token.spentNext" />
+    ) : isInvitation && !view.isAlone ? (
+      <Accept view={view} />
     ) : (
       <div class="narrow card">
         <h1>{view.t('confirm.title')}</h1>
@@ -77,6 +89,56 @@ export const confirm = action({
   input: (_view, { token, password }) => ({ token, password }),
   done: () => ({ to: '/login', session: null, flash: 'passwordSet' }),
 })
+
+/** Only for sites with all pages: a site that has only the pages behind mails has no sign-in. */
+const Accept = ({ view }: { view: View }) => (
+  <div class="narrow card">
+    <h1>{view.t('accept.title')}</h1>
+    <Summary view={view} />
+    <p>{view.t('accept.explained')}</p>
+    <Form view={view} to={withQuery('/invitation', { token: tokenOf(view) })}>
+      <Hidden name="token" value={tokenOf(view)} />
+      <Field
+        view={view}
+        of={acceptInvitation}
+        name="name"
+        label={view.t('field.name')}
+        hint={view.t('field.nameHint')}
+        autocomplete="nickname"
+      />
+      <NewPasswordField view={view} of={acceptInvitation} label={view.t('field.password')} />
+      <SignupNote view={view} />
+      <Accepted view={view} />
+      <Submit>{view.t('accept.send')}</Submit>
+    </Form>
+  </div>
+)
+
+/** Shows the form with its errors, and again after a change of the language. */
+export const acceptPage = page({
+  cache: 'never',
+  isUnlisted: true,
+  async load(view) {
+    const found = await linkOf(view, 'resetPassword')
+    if (found.isInvitation === false) throw new Redirect(confirmOf(tokenOf(view)))
+    return found
+  },
+  texts: noteTexts,
+  title: ({ t }) => t('accept.title'),
+  show: (view, { isBroken }) =>
+    isBroken ? <Broken view={view} to="/login" action="login.title" spent="token.spentNext" /> : <Accept view={view} />,
+})
+
+export const accept = action({
+  operation: acceptInvitation,
+  page: async () => acceptPage,
+  input: (_view, { token, name, password }) => ({ token, password, ...(name && { name }) }),
+  done: () => ({ to: '/', flash: 'accepted' }),
+  // The invitation was accepted or revoked meanwhile. The link still sets a password.
+  settled: { INVITATION_NOT_FOUND: (_view, { token = '' }) => ({ to: confirmOf(token) }) },
+})
+
+const confirmOf = (token: string): string => withQuery('/password-reset/confirm', { token })
 
 export const verifyPage = page({
   cache: 'never',

@@ -15,7 +15,7 @@ import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credential
 import { Check, Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Refused } from '../parts/refused.js'
 import { deviceOf } from '../parts/device.js'
-import { latest, Time } from '../parts/time.js'
+import { Hour, latest, Time } from '../parts/time.js'
 
 /** Name, password, language, second factor and sessions of whoever is signed in. */
 export const settings = page({
@@ -25,13 +25,13 @@ export const settings = page({
   forms: [auth.verify],
   async load(view) {
     const { sessions: open } = await view.call(sessions.list, {})
-    const { isEnabled, recoveryCodesLeft } = await view.call(totp.status, {})
+    const { isEnabled, recoveryCodesLeft, isNeeded } = await view.call(totp.status, {})
     const { identities: ways } = await view.call(identities.list, {})
     const { user: shows } = await view.call(service.profile, {})
-    return { sessions: open, ways, shows, codesLeft: isEnabled ? recoveryCodesLeft : undefined }
+    return { sessions: open, ways, shows, codesLeft: isEnabled ? recoveryCodesLeft : undefined, isNeeded }
   },
   title: ({ t }) => t('settings.title'),
-  show(view, { sessions: open, ways, shows, codesLeft }) {
+  show(view, { sessions: open, ways, shows, codesLeft, isNeeded }) {
     const { t, href, viewer } = view
     return (
       <div class="narrow">
@@ -58,7 +58,6 @@ export const settings = page({
               label={t('field.name')}
               required
               value={viewer?.name}
-              maxLength={100}
               autocomplete="nickname"
             />
             <Submit>{t('form.save')}</Submit>
@@ -123,7 +122,12 @@ export const settings = page({
         </section>
         <Ways view={view} ways={ways} />
         <section>
-          <h2>{t('settings.totp')}</h2>
+          <h2 id="second-factor">{t('settings.totp')}</h2>
+          {isNeeded ? (
+            <p class="note" role="status">
+              {t('settings.totpNeeded')}
+            </p>
+          ) : null}
           {codesLeft !== undefined ? (
             <Form view={view} to="/settings/totp/recovery">
               <p>{t('settings.totpOn', { count: codesLeft })}</p>
@@ -160,7 +164,13 @@ export const settings = page({
                   {session.isCurrent ? <span class="mark">{t('settings.thisDevice')}</span> : null}
                   <div class="soft">
                     {session.address ? `${session.address} · ` : ''}
-                    <Time view={view} at={latest(session.createdAt, session.lastUsedAt)} />
+                    {t('user.signedIn')} <Time view={view} at={session.createdAt} />
+                    {session.isCurrent || session.lastUsedAt === null ? null : (
+                      <>
+                        {' · '}
+                        {t('user.seen')} <Hour view={view} at={latest(session.createdAt, session.lastUsedAt)} />
+                      </>
+                    )}
                   </div>
                 </div>
                 {session.isCurrent ? null : (
@@ -411,7 +421,10 @@ export const changeLanguage = action({
   operation: service.updateProfile,
   page: again,
   input: (_view, { language: chosen = '' }) => ({ language: chosen }),
-  done: (_view, { user }) => ({ ...saved(), language: user.language ?? null }),
+  done: (_view, { user }, form) => {
+    const back = within(form.to)
+    return { ...(back === undefined ? saved() : { to: back }), language: user.language ?? null }
+  },
 })
 
 /** Of visitors: it changes no data, but a cookie of this browser. */

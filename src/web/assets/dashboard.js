@@ -1,16 +1,59 @@
 // Without this file every page works the same.
 
+// What is chosen in the inbox and not sent yet. `forget` of writing.js removes it with the drafts: another person may sign in.
+const CHOICES = 'draft choices'
+const stored = (() => {
+  try {
+    return sessionStorage
+  } catch {
+    return null // the browser allows none
+  }
+})()
+/** @type {{ rows: Record<string, { isChosen: boolean, status: string } | undefined>, sent: string[] }} */
+const choices = JSON.parse(stored?.getItem(CHOICES) ?? '{"rows":{},"sent":[]}')
+// The page that says what was done selects what was not decided. After an error, or on the way back, all is as it was.
+if (document.querySelector('.flash')) for (const row of choices.sent) delete choices.rows[row]
+choices.sent = []
+function keepChoices() {
+  try {
+    stored?.setItem(CHOICES, JSON.stringify(choices))
+  } catch {
+    // it is full: choices are lost with the page
+  }
+}
+
 // The rows of a table that are chosen: how many, all at once, and a range with Shift.
 for (const form of document.querySelectorAll('form.bulk')) {
   /** @type {HTMLInputElement[]} */
   const boxes = Array.from(form.querySelectorAll('.pick input'))
   const output = form.querySelector('output')
-  const all = Object.assign(document.createElement('input'), { type: 'checkbox' })
   const head = form.querySelector('thead .pick')
-  const label = head?.textContent ?? ''
-  all.ariaLabel = label.trim()
+  const all = Object.assign(document.createElement('input'), { type: 'checkbox', ariaLabel: head?.textContent?.trim() })
   if (boxes.length > 0) head?.replaceChildren(all)
+  // Rows of the inbox stay chosen after a link, Undo or a reload
+  const kept = form.querySelector('[name=rows]') ? boxes : []
+  /** @param {Element} box */
+  const selectOf = (box) => box.closest('article')?.querySelector('select')
+  for (const box of kept) {
+    const [choice, select] = [choices.rows[box.value], selectOf(box)]
+    if (!choice) continue
+    box.checked = choice.isChosen
+    if (select && Array.from(select.options).some(({ value }) => value === choice.status)) select.value = choice.status
+  }
+  form.addEventListener('submit', () => {
+    choices.sent = kept.map((box) => box.value)
+    if (kept.length > 0) keepChoices()
+  })
   const show = () => {
+    for (const box of kept) {
+      const select = selectOf(box)
+      const [isChosen, status] = [box.checked, select?.value ?? '']
+      // What the page came with may be taken back
+      const isSaid = isChosen || status !== '' || box.defaultChecked || select?.querySelector('[selected]')
+      if (isSaid) choices.rows[box.value] = { isChosen, status }
+      else delete choices.rows[box.value]
+    }
+    if (kept.length > 0) keepChoices()
     const count = boxes.filter((box) => box.checked).length
     all.checked = count === boxes.length
     all.indeterminate = count > 0 && count < boxes.length
@@ -65,12 +108,14 @@ const isTyping = (target) =>
 /** @type {HTMLInputElement | null | undefined} The box that a key ticked. */
 let taken
 
-// Ctrl and Enter send what is typed, Enter a status. Escape leads back to the row.
+// Ctrl+Enter sends a text, Enter a choice. Escape leads back to the row.
 document.addEventListener('keydown', ({ key, target, ctrlKey, metaKey, isComposing }) => {
   if (key === 'Enter' && (ctrlKey || metaKey) && !isComposing && target instanceof HTMLTextAreaElement)
     target.form?.requestSubmit()
-  if (key === 'Enter' && target instanceof Element && target.matches('.inbox select'))
-    keyRows[current]?.querySelector('[data-key=e]')?.dispatchEvent(new MouseEvent('click'))
+  if (key === 'Enter')
+    document
+      .querySelector('[data-row]:has(select:focus) [data-key=e], .verbs select:focus ~ button')
+      ?.dispatchEvent(new MouseEvent('click'))
   if (key !== 'Escape' || !(target instanceof Element)) return
   const open = document.querySelector('.picks[open] > summary')
   if (open instanceof HTMLElement) {

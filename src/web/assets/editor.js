@@ -99,14 +99,11 @@ function show(target) {
 const isEdited = (target) => target instanceof HTMLTextAreaElement && target.closest('.post-form, .comment-form, form:has(a[data-script])') !== null // prettier-ignore
 
 /**
- * Puts a text in place of a part, as if it were typed: Ctrl+Z takes it back. False: it does not fit into the field, which
- * would cut off its end.
+ * Puts a text in place of a part, as if it were typed: Ctrl+Z takes it back.
  * @param {HTMLTextAreaElement} area @param {number} from @param {number} to @param {string} text
  */
 function put(area, from, to, text) {
   area.focus()
-  const { value, maxLength } = area
-  if (maxLength >= 0 && text.length > to - from && value.length + text.length - (to - from) > maxLength) return false
   area.setSelectionRange(from, to)
   if (from === to && text === '') return true
   // The only way that browsers undo. They call it deprecated, and have no other.
@@ -266,6 +263,32 @@ function move(event, button) {
 /** It is the one that the tab key comes to. @param {HTMLElement} button */
 function select(button) {
   for (const each of button.parentElement?.querySelectorAll('button') ?? []) each.tabIndex = each === button ? 0 : -1
+}
+
+// Choosing a board fills in its template for new posts, unless somebody has written a text of their own.
+let template = new URLSearchParams(location.search).has('board') ? textOf(document)?.defaultValue : ''
+
+/** The text of the form for a new post. @param {ParentNode} root */
+function textOf(root) {
+  const text = root.querySelector('#post-form[action$="/posts/new"] textarea[name=contentMarkdown]')
+  return text instanceof HTMLTextAreaElement ? text : undefined
+}
+
+document.addEventListener('change', ({ target }) => {
+  const text = textOf(document)
+  if (!text || !(target instanceof HTMLSelectElement) || target.name !== 'boardId') return
+  if (text.value === '' || text.value === template) fillIn(text, target).catch(() => undefined) // offline
+})
+
+/** @param {HTMLTextAreaElement} text @param {HTMLSelectElement} boards */
+async function fillIn(text, boards) {
+  const board = boards.value
+  const address = new URL(text.form?.action ?? '', location.href)
+  address.searchParams.set('board', board)
+  const page = await fetch(address, { headers: { accept: 'text/html' } }).then((answer) => answer.text())
+  const other = textOf(new DOMParser().parseFromString(page, 'text/html'))?.defaultValue
+  if (other === undefined || boards.value !== board || (text.value !== '' && text.value !== template)) return
+  text.value = template = other
 }
 
 void loadBar().catch(() => undefined) // without the page there are no buttons; the keys still work

@@ -20,7 +20,8 @@ const UNITS = [
 function showAges(root) {
   for (const time of root.querySelectorAll('time')) {
     const seconds = (Date.parse(time.dateTime) - performance.timeOrigin - performance.now()) / 1000
-    const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1]
+    const age = Math.abs(seconds)
+    const [unit, size] = UNITS.find(([name, length]) => age >= length || name === time.dataset.unit) ?? ['second', 1]
     if (Number.isNaN(seconds)) continue
     time.title = times.format(Date.parse(time.dateTime))
     // No age follows until

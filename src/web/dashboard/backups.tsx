@@ -2,9 +2,9 @@ import * as service from '../../service/backups.js'
 import { FORMATS, site } from '../../service/exports.js'
 import { pageNumber } from '../kit/addresses.js'
 import { action, page, type View } from '../kit/page.js'
-import { Empty } from '../parts/empty.js'
 import { Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Pager } from '../parts/pager.js'
+import { Again, ProgressScript } from '../parts/progress.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
@@ -19,10 +19,11 @@ export const backups = page({
   section: 'backups',
   load: (view) => view.call(service.list, { limit: 50, page: pageNumber(view) }),
   title: ({ t }) => t('backups.title'),
+  head: (view, { task }) => (runs(task) ? <Again view={view} to={HOME} /> : null),
   show(view, answer) {
     const { t } = view
     const { backups: rows, total_count: total, total_pages: pages, is_old: isOld, task } = answer
-    const isBusy = task?.state === 'waiting' || task?.state === 'running'
+    const isBusy = runs(task)
     const [newest] = pageNumber(view) === 1 ? rows.filter(({ redacted }) => !redacted) : []
     return (
       <>
@@ -40,9 +41,7 @@ export const backups = page({
         <p class="soft">
           {answer.every === null ? t('backups.unscheduled') : t('backups.scheduled', { hours: hoursOf(view, answer) })}
         </p>
-        {rows.length === 0 ? (
-          <Empty title={t('backups.none')} />
-        ) : (
+        {rows.length === 0 ? null : (
           <Table
             view={view}
             label={t('backups.title')}
@@ -118,7 +117,9 @@ export const taken = { lines: takenAs('lines'), csv: takenAs('csv', true), pages
 const hoursOf = ({ words }: View, { every }: Answer): string =>
   words.number(Math.max(1, Math.round((every ?? 0) / 3600)))
 
-/** What was asked for last. What becomes of it is seen when the page is loaded again. */
+const runs = (task: Answer['task']): boolean => task?.state === 'waiting' || task?.state === 'running'
+
+/** What was asked for last, and what has become of it. */
 function TaskNote({ view, task }: { view: View; task: Answer['task'] }) {
   if (!task) return null
   const { t } = view
@@ -136,9 +137,12 @@ function TaskNote({ view, task }: { view: View; task: Answer['task'] }) {
       </p>
     )
   return (
-    <p class="note" role="status">
-      {t(isRehearsal ? 'backups.rehearsing' : 'backups.making')} <a href={view.href(HOME)}>{t('backups.reload')}</a>
-    </p>
+    <div data-progress="busy">
+      <p class="note" role="status">
+        {t(isRehearsal ? 'backups.rehearsing' : 'backups.making')} <a href={view.href(HOME)}>{t('backups.reload')}</a>
+      </p>
+      <ProgressScript view={view} />
+    </div>
   )
 }
 

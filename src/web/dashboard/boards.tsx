@@ -37,7 +37,7 @@ export const boards = page({
       <>
         <Top view={view} title={t('nav.boards')} count={t('board.count', { count: total })}>
           {view.may(service.create) ? (
-            <a class="button primary" href={href(`${HOME}/new`)} data-key="n">
+            <a class="button primary" href={href(`${HOME}/new`)} data-key="a">
               {t('board.new')}
             </a>
           ) : null}

@@ -14,7 +14,9 @@ import { Person, TeamMark } from '../parts/person.js'
 import { fieldOf, nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '../parts/personfilter.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
-import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
+import { decides, Decisions, KEYS, Pick, RowVerbs, type Decidable } from './decisions.js'
+import { anchorOf, Unmet } from './unmet.js'
+import { WordsField } from '../parts/wordsfield.js'
 
 const HOME = '/dashboard/comments'
 const SIZE = 20
@@ -123,14 +125,7 @@ function Filters({ view, isUnclear }: { view: View; isUnclear: boolean }) {
       <details open={FILTERS.some((name) => query[name] !== undefined)}>
         <summary class="button plain">{t('filter.title')}</summary>
         <form class="buttons" action={href(HOME)}>
-          <input
-            type="search"
-            name="q"
-            value={query.q}
-            maxLength={200}
-            aria-label={t('comments.words')}
-            placeholder={t('comments.words')}
-          />
+          <WordsField value={query.q} label={t('comments.words')} />
           <input
             type="text"
             name="author"

@@ -7,8 +7,10 @@ import { listed } from '../kit/fields.js'
 import { action, Redirect, type AnyAction, type AnyPage, type Fields, type Said, type View } from '../kit/page.js'
 import type { Section } from '../kit/sections.js'
 import { Form, Hidden } from '../parts/form.js'
+import { choicesIn, nextOf } from '../parts/rowchoices.js'
 import { ApplyEach, eachOf, itemOf, questionOf, statusOf, type Item } from './eachdecision.js'
 import { snoozeQuestion } from './snoozing.js'
+import { anchorOf, unmetIn } from './unmet.js'
 
 /** What is decided with a button. `block` also blocks the author. */
 type Verb = 'keep' | 'spam' | 'block' | 'snooze' | 'wake' | 'delete'
@@ -44,9 +46,6 @@ export interface Decidable {
 
 /** The id, and the version that was shown. If the text has changed since, the decision is refused. */
 export const valueOf = ({ id, updated_at: version }: Decidable): string => `${id} ${version}`
-
-/** The address of a row on its page. */
-export const anchorOf = (id: string): string => `row-${id}`
 
 /** A form around rows, that decides about the chosen ones, or about one. */
 export function Decisions({ view, rows, hasEach = false, isQueue = false, children }: DecisionsProps) {
@@ -90,14 +89,14 @@ interface DecisionsProps {
 }
 
 /** The checkbox of a row. What could not be decided stays chosen. */
-export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: string }) => (
+export const Pick = ({ view, row, label, isChosen = false }: PickProps) => (
   <span class="pick">
     {row.verbs.length === 0 ? null : (
       <input
         type="checkbox"
         name="chosen"
         value={valueOf(row)}
-        checked={unmetIn(view).has(row.id)}
+        checked={isChosen || unmetIn(view).has(row.id)}
         aria-label={view.t('table.choose', { name: label })}
         data-key="x"
       />
@@ -105,7 +104,18 @@ export const Pick = ({ view, row, label }: { view: View; row: Decidable; label: 
   </span>
 )
 
-/** The buttons of one row. `next` is the row after it, which is where the keyboard goes on. */
+interface PickProps {
+  view: View
+  row: Decidable
+  label: string
+  /** Whether it was chosen before another row was decided. */
+  isChosen?: boolean | undefined
+}
+
+/**
+ * The buttons of one row. `next` is the row after it, which is where the keyboard goes on; a form that names its rows
+ * needs none.
+ */
 export function RowVerbs({ view, row, next, about, hasKeys = true, more, children }: RowVerbsProps) {
   const button = (verb: Verb) => (
     <button
@@ -140,7 +150,7 @@ export function RowVerbs({ view, row, next, about, hasKeys = true, more, childre
 interface RowVerbsProps {
   view: View
   row: Decidable
-  next: string | undefined
+  next?: string | undefined
   /** The id of what names the row. */
   about: string
   /** Whether they have keys. On the page of one post, some have another meaning. */
@@ -151,41 +161,14 @@ interface RowVerbsProps {
   children?: ComponentChildren
 }
 
-/** The error code of each failed decision, by id. They are in the address after a form was sent. */
-function unmetIn({ query }: Pick<View, 'query'>): Map<string, string> {
-  const pairs = (query.unmet ?? '').split(',', 100).map((each) => each.split('.', 2))
-  return new Map(pairs.flatMap(([id = '', code = '']) => (/^\w+$/.test(code) ? [[id, code]] : [])))
-}
-
-/** Names what could not be decided, each with its reason. */
-export function Unmet({ view, titles }: { view: View; titles: ReadonlyMap<string, string> }) {
-  const { t, words } = view
-  const unmet = [...unmetIn(view)]
-  if (unmet.length === 0) return null
-  const why = (code: string): string => {
-    const [own, general] = [`decision.why.${code}`, `error.${code}`]
-    return words.has(own) ? words.t(own) : words.has(general) ? words.t(general) : t('error.title')
-  }
-  return (
-    <section class="unmet">
-      <h2>{t('decision.unmet', { count: unmet.length })}</h2>
-      <ul>
-        {unmet.map(([id, code]) => (
-          <li>
-            {titles.has(id) ? <a href={`#${anchorOf(id)}`}>{titles.get(id)}</a> : t('decision.gone')}: {why(code)}
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
 /** What a form says: the button of one row, the choice of each, or that for the chosen ones. */
 function sentBy(form: Fields): { verb: Verb | 'each' | undefined; items: Item[]; next: string | undefined } {
-  const [one, id = '', version = '', next = ''] = (form.one ?? '').split(' ')
+  const [one, id = '', version = '', named = ''] = (form.one ?? '').split(' ')
+  const next = form.rows === undefined ? named : nextOf(form, id)
   if (one) return { verb: verbOf(one), items: [{ id, version, status: statusOf(form, id) }], next: isId(next) ? next : undefined } // prettier-ignore
   if (form.verb === 'each' || form.verb === 'rest') return { verb: 'each', items: eachOf(form), next: undefined }
-  return { verb: verbOf(form.verb), items: listed(form.chosen).map(itemOf), next: undefined }
+  const items = listed(form.chosen).map(itemOf)
+  return { verb: verbOf(form.verb), items: items.map((item) => ({ ...item, status: statusOf(form, item.id) })), next: undefined } // prettier-ignore
 }
 
 /** At noon in UTC it is the same day nearly everywhere. */
@@ -195,8 +178,9 @@ const verbOf = (word: string | undefined): Verb | undefined => (isVerb(word) ? w
 
 function inputOf(view: View, form: Fields) {
   const { verb, items } = sentBy(form)
-  if (verb === undefined) throw new Redirect(withParameters(view.url, { done: 'decidedNone' }))
-  if (items.length === 0) throw new Redirect(withParameters(view.url, { done: 'chooseFirst' }))
+  const choices = choicesIn(form)
+  if (verb === undefined) throw new Redirect(withParameters(view.url, { done: 'decidedNone', choices }))
+  if (items.length === 0) throw new Redirect(withParameters(view.url, { done: 'chooseFirst', choices }))
   return {
     ...(verb === 'each'
       ? {
@@ -204,13 +188,21 @@ function inputOf(view: View, form: Fields) {
           roadmapIds: items.map(({ status = '' }) => status),
         }
       : { decision: verb === 'block' ? 'spam' : verb }),
-    ...(verb === 'keep' && items[0]?.status && { roadmapIds: [items[0].status] }),
+    ...(verb === 'keep' &&
+      items.some(({ status }) => status) && { roadmapIds: items.map(({ status = '' }) => status) }),
     ...(verb === 'block' && { block: true }),
     ...(verb === 'snooze' && { until: form.until || dayOf(form.date) }),
     ids: items.map((item) => item.id),
     if_updated_at: items.map(({ version }) => version),
     ...(form.waiting && { if_waiting: true }),
   } as const
+}
+
+/** The url of the status that all decided posts have now; undefined if they differ or have none. */
+function statusGiven(items: readonly Item[], decided: ReadonlySet<string>): string | undefined {
+  const given = items.filter(({ id }) => decided.has(id))
+  const isKept = given.every(({ decision = 'keep', status }) => decision === 'keep' && status === given[0]?.status)
+  return (isKept && given[0]?.status) || undefined
 }
 
 /** The action of such a form, on a page that shows the list again. Before something is deleted, a page says what is lost. */
@@ -226,24 +218,31 @@ export const decides = (
     many: ['chosen'],
     async before(view, form) {
       const { verb, items } = sentBy(form)
+      const back = withParameters(view.url, { choices: choicesIn(form) })
       if (verb === 'snooze' && items.length > 0 && view.viewer) {
-        const asked = await snoozeQuestion(view, form, (until = form.until) =>
-          view.dryRun(decideMany, inputOf(view, { ...form, until })),
-        )
+        const attempt = (until = form.until) => view.dryRun(decideMany, inputOf(view, { ...form, until }))
+        const asked = await snoozeQuestion(view, form, { attempt, back })
         return asked && { ...asked, section }
       }
       const isLoss = verb === 'delete' || items.some(({ decision }) => decision === 'delete')
       if (!isLoss || form.confirmed || !view.viewer) return undefined
       const { outcomes } = await view.dryRun(decideMany, inputOf(view, form))
       if (outcomes.every(({ lost }) => lost === undefined)) return undefined // the action says why
-      return { ...questionOf(view, { form, outcomes }), section }
+      return { ...questionOf(view, { form, outcomes, back }), section }
     },
     input: inputOf,
     done(view, { outcomes, changed, undo }, form) {
-      const { verb, next } = sentBy(form)
+      const { verb, items, next } = sentBy(form)
       const unmet = outcomes.flatMap(({ given, error }) => (error ? [`${given}.${error.code}`] : []))
-      const flash = verb === 'each' ? 'decidedEach' : VERBS[verb ?? 'keep'].flash
-      const to = withParameters(view.url, { unmet: unmet.join(',') })
+      const decided = new Set(outcomes.flatMap(({ given, error }) => (error ? [] : [given])))
+      const gone = outcomes.flatMap(({ given, error }) => (error?.code.endsWith('_NOT_FOUND') ? [given] : []))
+      const status = verb === undefined || verb === 'keep' || verb === 'each' ? statusGiven(items, decided) : undefined
+      const flash = status ? 'decidedStatus' : verb === 'each' ? 'decidedEach' : VERBS[verb ?? 'keep'].flash
+      const to = withParameters(view.url, {
+        unmet: unmet.join(','),
+        choices: form.rows === undefined ? view.queried('choices') : choicesIn(form, new Set([...decided, ...gone])),
+        now: status,
+      })
       return {
         to: leads(view, next === undefined || unmet.length > 0 ? to : `${to}#${anchorOf(next)}`, verb),
         flash: changed === 0 ? 'decidedNone' : { flash, count: changed },

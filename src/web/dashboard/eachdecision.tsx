@@ -36,6 +36,7 @@ export const EachChoice = ({
   at,
   about,
   canDelete,
+  chosen,
 }: {
   view: View
   /** The place of the row among those of the form. */
@@ -43,6 +44,7 @@ export const EachChoice = ({
   /** The id of what names the row. */
   about: string
   canDelete: boolean
+  chosen: string | undefined
 }) => (
   <noscript>
     <span class="each" role="group" aria-label={view.t('decision.each')} aria-describedby={about}>
@@ -50,7 +52,7 @@ export const EachChoice = ({
       {(['keep', 'spam', 'delete'] as const).map((word) =>
         word === 'delete' && !canDelete ? null : (
           <label>
-            <input type="radio" name={`as-${at}`} value={word} /> {view.t(CHOICES[word])}
+            <input type="radio" name={`as-${at}`} value={word} checked={word === chosen} /> {view.t(CHOICES[word])}
           </label>
         ),
       )}
@@ -59,14 +61,23 @@ export const EachChoice = ({
 )
 
 /** The status that a row gets with Apply, its button for keeping, or Enter: it keeps the post. */
-export const StatusChoice = ({ view, at, stages }: { view: View; at: number; stages: readonly Stage[] }) => (
+export const StatusChoice = ({ view, at, stages, chosen }: StatusChoiceProps) => (
   <select name={`status-${at}`} aria-label={view.t('filter.roadmap')} data-key="m">
     <option value="">{view.t('filter.roadmap')}</option>
     {stages.map(({ name, url }) => (
-      <option value={url}>{name}</option>
+      <option value={url} selected={url === chosen}>
+        {name}
+      </option>
     ))}
   </select>
 )
+
+interface StatusChoiceProps {
+  view: View
+  at: number
+  stages: readonly Stage[]
+  chosen: string | undefined
+}
 
 /** The buttons for what the rows say for themselves. */
 export const ApplyEach = ({ view }: { view: View }) => (

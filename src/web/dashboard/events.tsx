@@ -2,13 +2,10 @@ import { AppError } from '../../core/errors.js'
 import { ACTIONS } from '../../core/nouns.js'
 import { isUndoable, undo } from '../../service/eventundo.js'
 import * as service from '../../service/events.js'
-import * as roles from '../../service/roles.js'
-import * as users from '../../service/users.js'
-import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
+import { pageNumber } from '../kit/addresses.js'
 import { page, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
-import { Foreign } from '../parts/foreign.js'
+import { actionText, By, LOG, only, Subject, What } from '../parts/event.js'
 import { Summary } from '../parts/form.js'
 import { assertTidy, filterOf } from '../parts/lists.js'
 import { Pager } from '../parts/pager.js'
@@ -16,8 +13,7 @@ import { fieldOf, nobodyIn, unclearPerson, UnclearPerson, type Unclear } from '.
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
-
-export const HOME = '/dashboard/settings/log'
+import { WordsField } from '../parts/wordsfield.js'
 
 interface Found {
   events: readonly service.Event[]
@@ -66,22 +62,22 @@ export const log = page({
         <Top view={view} title={t('log.title')} />
         <UnclearPerson view={view} unclear={unclear} />
         {isUnknown ? <UnknownAction view={view} /> : error && !unclear ? <Problem view={view} error={error} /> : null}
-        <form class="row-filters" action={view.href(HOME)}>
+        <form class="filter-bar" action={view.href(LOG)}>
           {query.subject ? <input type="hidden" name="subject" value={query.subject} /> : null}
-          <Text view={view} name="q" label={t('filter.words')} />
-          <Text view={view} name="person" label={t('log.person')} isWrong={unclear !== undefined} />
-          <Text view={view} name="action" label={t('log.action')} isWrong={isUnknown} list="actions" />
-          <datalist id="actions">
-            {ACTIONS.map((action) => (
-              <option value={action} />
-            ))}
-          </datalist>
-          <Text view={view} name="since" label={t('log.since')} type="date" />
-          <Text view={view} name="until" label={t('log.until')} type="date" />
-          <button type="submit" class="button plain">
-            {t('filter.apply')}
-          </button>
-          {isFiltered ? <a href={view.href(HOME)}>{t('filter.clear')}</a> : null}
+          <WordsField value={query.q} label={t('filter.words')} />
+          <details class="fold" open={isFiltered}>
+            <summary class="button plain">{t('filter.title')}</summary>
+            <div class="filter-bar">
+              <Text view={view} name="person" label={t('log.person')} isWrong={unclear !== undefined} />
+              <Actions view={view} />
+              <Text view={view} name="since" label={t('log.since')} type="date" />
+              <Text view={view} name="until" label={t('log.until')} type="date" />
+              <button type="submit" class="button plain">
+                {t('filter.apply')}
+              </button>
+              {isFiltered ? <a href={view.href(LOG)}>{t('filter.clear')}</a> : null}
+            </div>
+          </details>
         </form>
         {events.length === 0 ? (
           <Empty title={t('log.none')} />
@@ -106,7 +102,7 @@ export const log = page({
 })
 
 /** The page that asks before an event is undone. */
-export const undoOf = ({ id }: service.Event): string => `${HOME}/${id}/undo`
+export const undoOf = ({ id }: service.Event): string => `${LOG}/${id}/undo`
 
 const When = ({ view, event }: { view: View; event: service.Event }) => (
   <>
@@ -122,20 +118,29 @@ const When = ({ view, event }: { view: View; event: service.Event }) => (
   </>
 )
 
-const Text = ({ view, name, label, type = 'search', isWrong = false, list }: TextProps) => (
+const Actions = ({ view: { t, query, words } }: { view: View }) => (
+  <label>
+    <span>{t('log.action')}</span>
+    <select id="field-action" name="action">
+      <option value="">{t('log.anyAction')}</option>
+      {ACTIONS.map((action) => ({ action, text: t(`event.${action}`) }))
+        .toSorted((a, b) => a.text.localeCompare(b.text, words.language))
+        .map(({ action, text }) => (
+          <option value={action} selected={query.action === action}>
+            {text}
+          </option>
+        ))}
+    </select>
+  </label>
+)
+
+const Text = ({ view, name, label, type = 'search', isWrong = false }: TextProps) => (
   <label>
     <span>{label}</span>
     {type === 'date' ? (
       <input type="date" id={`field-${name}`} name={name} value={view.query[name]} />
     ) : (
-      <input
-        type="search"
-        name={name}
-        value={view.query[name]}
-        maxLength={200}
-        list={list}
-        {...fieldOf(name, isWrong)}
-      />
+      <input type="search" name={name} value={view.query[name]} maxLength={200} {...fieldOf(name, isWrong)} />
     )}
   </label>
 )
@@ -154,9 +159,7 @@ function UnknownAction({ view }: { view: View }) {
         <ul>
           {near.map((action) => (
             <li>
-              <a href={only(view, { action })}>
-                <code>{action}</code>
-              </a>
+              <a href={only(view, { action })}>{actionText(view, action)}</a>
             </li>
           ))}
         </ul>
@@ -175,75 +178,4 @@ interface TextProps {
   label: string
   type?: 'search' | 'date'
   isWrong?: boolean
-  /** The id of a list to choose from. */
-  list?: string
-}
-
-const only = (view: View, query: Record<string, string>): string =>
-  view.href(withParameters(view.url, { ...query, page: undefined }))
-
-/** The action, and the fields that changed with both values. */
-export const What = ({ view, event }: { view: View; event: service.Event }) => (
-  <>
-    <a href={only(view, { action: event.action })}>
-      <code>{event.action}</code>
-    </a>
-    {event.details && event.details.length > 0 ? (
-      <ul class="changes">
-        {event.details.map(({ field, before, after, before_name: was, after_name: is }) => (
-          <li>
-            {field === 'boardId' ? (
-              view.t('filter.board')
-            ) : field === 'roadmap_id' ? (
-              view.t('filter.roadmap')
-            ) : (
-              <code>{field}</code>
-            )}{' '}
-            {(was ?? before ?? null) === null ? null : <del dir="auto">{was ?? before}</del>}{' '}
-            <ins dir="auto">{is ?? after ?? '–'}</ins>
-          </li>
-        ))}
-      </ul>
-    ) : null}
-  </>
-)
-
-/** Leads to the thing, where a page shows it; otherwise to its log. */
-export function Subject({ view, event }: { view: View; event: service.Event }) {
-  const { subject, subject_id: id } = event
-  const name = subject === null ? <code>{id}</code> : isOf(event, 'user') ? <Foreign text={subject} /> : <bdi>{subject}</bdi> // prettier-ignore
-  return <a href={view.href(pageOf(view, event) ?? withQuery(HOME, { subject: id }))}>{name}</a>
-}
-
-const isOf = ({ action }: service.Event, noun: string): boolean => action.startsWith(`${noun}.`)
-
-function pageOf(view: View, event: service.Event): string | undefined {
-  const { subject, subject_id: id } = event
-  if (event.subject_gone) return undefined
-  if (isOf(event, 'post')) return links.post(id)
-  if (isOf(event, 'user') && subject !== null && view.may(users.show)) return links.person(subject)
-  return isOf(event, 'role') && view.may(roles.show) ? links.role(id) : undefined
-}
-
-export function By({ view, event }: { view: View; event: service.Event }) {
-  const { actor, operator, person } = event
-  return (
-    <>
-      {actor ? (
-        <a href={only(view, { person: actor.username })}>
-          <Foreign text={actor.username} />
-        </a>
-      ) : (
-        <span>{operator === null ? view.t('log.visitor') : view.t('log.operator', { name: operator })}</span>
-      )}
-      {person && person.username !== actor?.username ? (
-        <>
-          {' → '}
-          <a href={only(view, { person: person.username })}>
-            <Foreign text={person.username} />
-          </a>
-        </>
-      ) : null}
-    </>
-  )
 }

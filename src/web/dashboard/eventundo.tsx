@@ -6,7 +6,8 @@ import { action, page, type LiveView, type View } from '../kit/page.js'
 import { errorText, Form, Submit } from '../parts/form.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
-import { By, HOME, Subject, undoOf, What } from './events.js'
+import { By, LOG, Subject, What } from '../parts/event.js'
+import { undoOf } from './events.js'
 
 /** Newer events that the page shows. */
 const MOST = 20
@@ -30,7 +31,7 @@ export const undoPage = page({
   show(view, { event, problem = view.form.error, newer }) {
     const { t } = view
     const back = (
-      <a class="button plain" href={view.href(HOME)}>
+      <a class="button plain" href={view.href(LOG)}>
         {t('form.cancel')}
       </a>
     )
@@ -61,7 +62,7 @@ export const undoEvent = action({
   operation: service.undo,
   input: ({ params }) => ({ id: params.event }),
   done: (_view, { event }) => ({
-    to: withQuery(HOME, { subject: event.subject_id }),
+    to: withQuery(LOG, { subject: event.subject_id }),
     flash: { flash: 'undone', count: 1 },
   }),
 })
@@ -78,7 +79,7 @@ async function problemOf(view: LiveView, id: number): Promise<AppError | undefin
 
 function Events({ view, label, rows }: { view: View; label: string; rows: readonly events.Event[] }) {
   const { t } = view
-  const inLog = { ...view, url: HOME }
+  const inLog = { ...view, url: LOG }
   return (
     <Table
       view={view}

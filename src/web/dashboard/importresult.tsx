@@ -1,6 +1,7 @@
 import type { Key } from '../../core/catalogue.js'
 import type { Product } from '../../service/importfiles.js'
 import type { ImportPreview } from '../../service/lib/context.js'
+import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Table } from '../parts/table.js'
@@ -19,10 +20,13 @@ interface Balance {
   result: 'complete'
   balance: { type: Type; found: number; created: number; matched: number; existing: number; failed: number }[]
   byBoard: { boardId?: string | null; board?: string | null; posts: Part; votes: Part; comments: Part }[]
-  failures: { type: Type; code: string; count: number; first: string }[]
+  failures: { type: Type; code: string; count: number; first: string; rows?: { row?: number; title?: string }[] }[]
+  /** The first boards, statuses and tags that are new. Servers of earlier versions left it out. */
+  places?: { type: Type; name: string }[]
   otherFailures?: number
   isBalanced: boolean
   linkedImages?: { count: number; images: { url: string }[] }
+  missingImages?: { count: number; images: { type: Type; sourceId: string; name: string }[] }
   similar?: { count: number; looked: number; posts: { title: string; number: number; earlier: string }[] }
 }
 
@@ -114,10 +118,12 @@ export const LABELS: Readonly<Record<Type, Key>> = {
 
 /** Images of other hosts that are named here; the API names more. */
 const MOST_LINKS = 20
+/** The names of missing images, for whoever looks for them. */
+const MOST_MISSING = 100
 
 function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolean }) {
   const { t, words } = view
-  const { balance, byBoard, failures, otherFailures = 0, isBalanced, similar, linkedImages } = done
+  const { balance, byBoard, failures, otherFailures = 0, places = [], isBalanced, similar, linkedImages, missingImages } = done // prettier-ignore
   const column = (label: Key, key: 'found' | 'created' | 'matched' | 'existing' | 'failed') => ({
     label: t(label),
     kind: 'number' as const,
@@ -146,6 +152,17 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
         ]}
       />
       <p class="soft">{t('import.sheetHint')}</p>
+      {places.length === 0 ? null : (
+        <>
+          <h3>{t(isDry ? 'import.newPlaces' : 'import.createdPlaces')}</h3>
+          <ul>
+            {(['board', 'status', 'tag'] as const).map((type) => {
+              const names = places.filter((place) => place.type === type).map(({ name }) => isolated(name))
+              return names.length === 0 ? null : <li>{words.labelled(t(LABELS[type]), words.list(names))}</li>
+            })}
+          </ul>
+        </>
+      )}
       {byBoard.length === 0 ? null : (
         <>
           <h3>{t('import.byBoard')}</h3>
@@ -171,12 +188,22 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
         <>
           <h3>{t('import.failed')}</h3>
           <ul>
-            {failures.map(({ type, count, first }) => (
+            {failures.map(({ type, count, first, rows = [] }) => (
               <li>
                 {t(LABELS[type])} · {words.number(count)}:{' '}
                 <q lang="en" dir="ltr">
                   {first}
                 </q>
+                <ul>
+                  {rows.map(({ row, title }) => (
+                    <li>
+                      {row === undefined ? null : t('import.row', { number: words.number(row) })} <bdi>{title}</bdi>
+                    </li>
+                  ))}
+                  {rows.length > 0 && count > rows.length ? (
+                    <li>{t('import.otherRows', { count: count - rows.length })}</li>
+                  ) : null}
+                </ul>
               </li>
             ))}
             {otherFailures > 0 ? <li>{t('import.otherCauses', { count: otherFailures })}</li> : null}
@@ -191,6 +218,19 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
             {linkedImages.images.slice(0, MOST_LINKS).map(({ url }) => (
               <li>
                 <bdi dir="ltr">{url}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : null}
+      {missingImages ? (
+        <>
+          <h3>{t('import.missingImages', { count: missingImages.count })}</h3>
+          <p class="soft">{t('import.missingHint')}</p>
+          <ul>
+            {missingImages.images.slice(0, MOST_MISSING).map(({ type, sourceId, name }) => (
+              <li>
+                {t(LABELS[type])} <bdi>{sourceId}</bdi>: <bdi dir="ltr">{name}</bdi>
               </li>
             ))}
           </ul>

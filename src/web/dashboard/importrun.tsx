@@ -1,9 +1,9 @@
 import type { Key } from '../../core/catalogue.js'
 import { errorCodes, type ErrorCode } from '../../core/errors.js'
 import { show } from '../../service/importruns.js'
-import { importsScript } from '../kit/assets.js'
 import type { View } from '../kit/page.js'
 import { errorText, Form, Hidden, Submit } from '../parts/form.js'
+import { ProgressScript } from '../parts/progress.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { HOME, LABELS, nameOf, Result, type Answer, type Type } from './importresult.js'
@@ -11,14 +11,6 @@ import { HOME, LABELS, nameOf, Result, type Answer, type Type } from './importre
 export type Run = NonNullable<Awaited<ReturnType<typeof show.run>>['run']>
 
 export const isBusy = (run: Run | null): boolean => run?.state === 'waiting' || run?.state === 'running'
-
-/** Without a script, the page of an import that runs loads itself again. */
-export const Again = ({ run }: { run: Run | null }) =>
-  isBusy(run) ? (
-    <noscript>
-      <meta http-equiv="refresh" content="3" />
-    </noscript>
-  ) : null
 
 const STATES: { [State in Run['state']]: [check: Key, run: Key] } = {
   waiting: ['import.waits', 'import.waits'],
@@ -39,7 +31,7 @@ export function LastRun({ view, run }: { view: View; run: Run }) {
   const said = run.isCancelled && isBusy(run) ? 'import.cancelling' : run.isCheck ? check : other
   const isProblem = run.state === 'failed' || run.state === 'stopped'
   return (
-    <section aria-labelledby="import-run" data-import={isBusy(run) ? 'busy' : undefined}>
+    <section aria-labelledby="import-run" data-progress={isBusy(run) ? 'busy' : undefined}>
       <h2 id="import-run">{title}</h2>
       <p>
         <bdi>{run.name}</bdi> {run.name === '' ? null : '·'} {answer ? <bdi>{nameOf(view, answer.product)}</bdi> : null}{' '}
@@ -73,7 +65,7 @@ export function LastRun({ view, run }: { view: View; run: Run }) {
         </Form>
       ) : null}
       {run.state === 'checked' && !run.isKept ? <p>{t('import.gone')}</p> : null}
-      {isBusy(run) ? <script src={view.href(importsScript.path)} type="module" /> : null}
+      {isBusy(run) ? <ProgressScript view={view} /> : null}
     </section>
   )
 }
@@ -125,7 +117,8 @@ function Refused({ view, run }: { view: View; run: Run }) {
       <a href={view.href(`${HOME}/refused.jsonl?run=${run.runId}`)} download>
         {view.t('import.refusedFile', { count: run.refused })}
       </a>{' '}
-      <span class="soft">{view.t('import.refusedHint')}</span>
+      <span class="soft">{view.t('import.refusedHint')}</span>{' '}
+      {run.refusedLeftOut > 0 ? view.t('import.refusedLeftOut', { count: run.refusedLeftOut }) : null}
     </p>
   )
 }

@@ -5,9 +5,10 @@ import * as service from '../../service/importruns.js'
 import { action, page, Redirect, type Fields, type View } from '../kit/page.js'
 import { Check, Choice, errorText, Form, Submit, Summary } from '../parts/form.js'
 import { boardsWith } from '../parts/lists.js'
+import { Again } from '../parts/progress.js'
 import { Top } from '../parts/top.js'
 import { HOME, nameOf } from './importresult.js'
-import { Again, isBusy, LastRun } from './importrun.js'
+import { isBusy, LastRun } from './importrun.js'
 
 /** Takes a file of another product, or of another site of ours, and shows what would come of it. */
 export const imports = page({
@@ -21,7 +22,7 @@ export const imports = page({
     return { rows, run }
   },
   title: ({ t }) => t('import.title'),
-  head: (_view, { run }) => <Again run={run} />,
+  head: (view, { run }) => (isBusy(run) ? <Again view={view} to={HOME} /> : null),
   show(view, { rows, run }) {
     const { t, form } = view
     return (

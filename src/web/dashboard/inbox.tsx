@@ -13,15 +13,17 @@ import { KeyHelp } from '../parts/keyhelp.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
 import { addressOf } from '../parts/postquery.js'
+import { choicesOf } from '../parts/rowchoices.js'
 import { AuthorFacts, Reports } from '../parts/reports.js'
 import { sectionsFor } from '../parts/sections.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
-import { anchorOf, decides, Decisions, KEYS, Pick, RowVerbs, Unmet, type Decidable } from './decisions.js'
+import { decides, Decisions, KEYS, Pick, RowVerbs, type Decidable } from './decisions.js'
 import { EachChoice, StatusChoice } from './eachdecision.js'
 import { ByBlocked, daysOf, Filters, HOME, isSnoozed, reasonOf, tabOf } from './inboxfilters.js'
 import { moreWays, pathOf, placeOf, Repeats, Ways } from './inboxways.js'
 import { Snoozed } from './snoozing.js'
+import { anchorOf, goneOf, Unmet } from './unmet.js'
 
 const POSTS = '/dashboard/posts'
 /** The keys of the links of a row. */
@@ -59,14 +61,21 @@ async function load(view: LiveView) {
   if (found.items.length === 0 && found.total > 0)
     throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
   await nameMerged(view)
+  const stages = view.may(movePosts) ? (await roadmapsWith(view)).rows : []
+  nameStatus(view, stages)
   const counts = await view.call(service.count, { days })
-  const isAbout = counts.reasons.blocked > 0 && tabOf(view) === undefined && board === undefined
+  const said = view.said.find(({ flash }) => flash === 'decidedBlock')
+  const isAbout = counts.reasons.blocked > 0 && (said || (tabOf(view) === undefined && board === undefined))
+  const blocked = isAbout ? (await view.call(service.list, { reasons: ['blocked'], limit: MOST_BLOCKED })).items : []
+  // The list scrolls to the next row, so its top may be out of sight
+  if (said) said.more = <ByBlocked view={view} rows={blocked.map(rowOf)} isSaid />
   return {
     ...found,
     counts,
-    blocked: isAbout ? (await view.call(service.list, { reasons: ['blocked'], limit: MOST_BLOCKED })).items : [],
+    blocked: said ? [] : blocked,
     boards: await boardsWith(view, board),
-    stages: view.may(movePosts) ? (await roadmapsWith(view)).rows : [],
+    stages,
+    gone: await goneOf(view, found.items),
   }
 }
 
@@ -82,15 +91,23 @@ async function nameMerged(view: LiveView) {
   }
 }
 
+/** Replaces the url of a status in the message with its name. */
+function nameStatus(view: View, stages: readonly { name: string; url: string }[]): void {
+  const said = view.said.find(({ flash }) => flash === 'decidedStatus')
+  const stage = stages.find(({ url }) => url === view.query.now)
+  if (said) Object.assign(said, stage ? { name: isolated(stage.name) } : { flash: 'decidedKeep' })
+}
+
 export const inbox = page({
   cache: 'never',
   section: 'inbox',
   isEntrance: true,
   load,
   title: ({ t }) => t('inbox.title'),
-  show(view, { items, total, total_pages: pages, counts, boards, stages, blocked }) {
+  show(view, { items, total, total_pages: pages, counts, boards, stages, blocked, gone }) {
     const { t } = view
     const rows = items.map(rowOf)
+    const choices = choicesOf(view)
     const isFiltered = tabOf(view) !== undefined || view.query.board !== undefined
     return (
       <>
@@ -103,7 +120,7 @@ export const inbox = page({
         </Top>
         <Filters view={view} counts={counts} boards={boards} />
         <ByBlocked view={view} rows={blocked.map(rowOf)} />
-        <Unmet view={view} titles={new Map(items.map((item) => [item.id, titleOf(view, item)]))} />
+        <Unmet view={view} titles={new Map(items.map((item) => [item.id, titleOf(view, item)]))} gone={gone} />
         {items.length === 0 ? (
           <Empty title={t(isFiltered ? 'empty.filtered' : 'inbox.empty')}>
             {isFiltered || counts.decided === 0 ? null : <p>{t('inbox.decided', { count: counts.decided })}</p>}
@@ -123,6 +140,7 @@ export const inbox = page({
                   row={rowOf(item)}
                   at={index}
                   stages={item.kind === 'post' ? stages : []}
+                  choice={choices.get(item.id)}
                   next={items[index + 1]?.id ?? items[index - 1]?.id}
                 />
               ))}
@@ -144,19 +162,20 @@ export const inbox = page({
 
 export const decide = decides(async () => inbox, 'inbox')
 
-/** Only what changes something: what is hidden already is decided as spam while it waits. */
+/** Offers only decisions that change something. */
 export const rowOf = (item: service.Item): Decidable => {
   const { id, updated_at, may, snoozed, is_spam: isSpam, reasons, author_is_blocked: isBlocked } = item
   const isDone = { spam: isSpam && reasons.length === 0, block: isBlocked, delete: false }
   const verbs = (['spam', 'block', 'delete'] as const).filter((verb) => may.includes(verb) && !isDone[verb])
-  return { id, updated_at, verbs: may.includes('spam') ? ['keep', ...verbs, snoozed ? 'wake' : 'snooze'] : [] }
+  const waits = snoozed ? (['wake'] as const) : reasons.length > 0 ? (['snooze'] as const) : []
+  return { id, updated_at, verbs: may.includes('spam') ? ['keep', ...verbs, ...waits] : [] }
 }
 
 const titleOf = ({ t }: View, { kind, post: { title } }: service.Item): string =>
   kind === 'post' ? title : t('inbox.commentOn', { title })
 
 /** A post or comment that waits, and why. */
-function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
+function Waiting({ view, item, row, at, stages, choice, next }: WaitingProps) {
   const { t, href } = view
   const { id, author, board, text, reports } = item
   const name = `${anchorOf(id)}-title`
@@ -167,7 +186,7 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
   return (
     <li>
       <article id={anchorOf(id)} tabIndex={-1} aria-labelledby={name} data-row>
-        <Pick view={view} row={row} label={titleOf(view, item)} />
+        <Pick view={view} row={row} label={titleOf(view, item)} isChosen={choice?.isChosen} />
         <div>
           <h2 id={name}>
             <a href={href(pathOf(item, placeOf(view, id)))} data-key="o">
@@ -186,6 +205,7 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
               </span>
             ))}
             {item.is_held ? <span class="mark">{t('mark.held')}</span> : null}
+            {item.notes ? <span class="mark">{t('inbox.notes', { count: item.notes })}</span> : null}
             <Snoozed view={view} item={item} />
             <Person view={view} person={author} />
             <AuthorFacts view={view} account={item.author_account} />
@@ -203,12 +223,18 @@ function Waiting({ view, item, row, at, stages, next }: WaitingProps) {
           )}
           <Reports view={view} reports={reports} />
           <Repeats view={view} item={item} />
-          <RowVerbs view={view} row={row} next={next} about={name} more={moreWays({ view, item, next, hasStatus })}>
-            {hasStatus ? <StatusChoice view={view} at={at} stages={stages} /> : null}
+          <RowVerbs view={view} row={row} about={name} more={moreWays({ view, item, next, hasStatus })}>
+            {hasStatus ? <StatusChoice view={view} at={at} stages={stages} chosen={choice?.status} /> : null}
             <Ways view={view} item={item} next={next} />
           </RowVerbs>
           {row.verbs.length === 0 ? null : (
-            <EachChoice view={view} at={at} about={name} canDelete={row.verbs.includes('delete')} />
+            <EachChoice
+              view={view}
+              at={at}
+              about={name}
+              canDelete={row.verbs.includes('delete')}
+              chosen={choice?.word}
+            />
           )}
         </div>
       </article>
@@ -224,5 +250,7 @@ interface WaitingProps {
   at: number
   /** The statuses that it can get here. */
   stages: readonly { name: string; url: string }[]
+  /** Its choices from before another row was decided. */
+  choice: { word: string; status: string; isChosen: boolean } | undefined
   next: string | undefined
 }

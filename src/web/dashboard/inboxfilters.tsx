@@ -73,17 +73,28 @@ interface FiltersProps {
 const SHOWN_FIRST = ['reported', 'new', 'edited', 'spam', 'blocked'] as const
 
 /** Whoever blocks somebody rarely wants to keep what else they wrote. */
-export function ByBlocked({ view, rows }: { view: View; rows: readonly Decidable[] }) {
+export function ByBlocked({ view, rows, isSaid = false }: ByBlockedProps) {
   const hidden = rows.filter(({ verbs }) => verbs.includes('spam'))
   if (hidden.length === 0) return null
   return (
-    <Form view={view} to={withParameters(view.url, {})} class="note">
+    <Form
+      view={view}
+      to={withParameters(view.url, { choices: view.queried('choices') })}
+      {...(isSaid ? {} : { class: 'note' })}
+    >
       {hidden.map((row) => (
         <Hidden name="chosen" value={valueOf(row)} />
       ))}
-      <button type="submit" class="button plain" name="verb" value="spam">
+      <button type="submit" class={isSaid ? 'link' : 'button plain'} name="verb" value="spam">
         {view.t('inbox.hideBlocked', { count: hidden.length })}
       </button>
     </Form>
   )
+}
+
+interface ByBlockedProps {
+  view: View
+  rows: readonly Decidable[]
+  /** Whether it is inside the message about the block. */
+  isSaid?: boolean
 }

@@ -7,7 +7,7 @@ import { withParameters, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Marked } from '../parts/marked.js'
-import { anchorOf } from './decisions.js'
+import { anchorOf } from './unmet.js'
 
 interface Props {
   view: View
@@ -17,7 +17,7 @@ interface Props {
 /** The earlier post that it most likely repeats, and where that is if others see it than those who see this one. */
 export function Repeats({ view: { t, href }, item: { repeats } }: Props) {
   if (!repeats) return null
-  const { board, is_private: isPrivate, is_mergeable: isMergeable } = repeats
+  const { board, is_private: isPrivate, is_held: isHeld, is_mergeable: isMergeable } = repeats
   return (
     <p class="soft">
       {t('inbox.repeats', { number: repeats.number })}:{' '}
@@ -40,20 +40,25 @@ export function Repeats({ view: { t, href }, item: { repeats } }: Props) {
           <span class="mark">{t('mark.private')}</span>
         </>
       )}
+      {isHeld ? (
+        <>
+          {' '}
+          <span class="mark">{t('mark.held')}</span>
+        </>
+      ) : null}
     </p>
   )
 }
 
-/** What must be decided about before it can be merged: what is held, hidden or reported. */
-const isFirstDecided = ({ reports, is_spam: isSpam, is_held: isHeld }: service.Item): boolean =>
-  reports.length > 0 || isSpam || (isHeld ?? false)
+/** What must be decided about before it can be merged: what is hidden or reported. */
+const isFirstDecided = ({ reports, is_spam: isSpam }: service.Item): boolean => reports.length > 0 || isSpam
 
 /**
  * One button merges into the earlier post; where others see that one, a link leads to the page that asks.
  */
 export function MergeButton({ view, item, to }: Props & { to: string }) {
   const { repeats, post } = item
-  if (!repeats || isFirstDecided(item) || !view.may(merge)) return null
+  if (!repeats || repeats.is_held || isFirstDecided(item) || !view.may(merge)) return null
   const page = `${links.post(post.slug)}/merge`
   if (!repeats.is_mergeable)
     return (
@@ -103,7 +108,7 @@ export function Ways({ view, item, next }: WaysProps) {
   const go = placeOf(view, next)
   return (
     <>
-      {isPost && !item.repeats && !isFirstDecided(item) && view.may(merge) ? (
+      {isPost && (!item.repeats || item.repeats.is_held) && !isFirstDecided(item) && view.may(merge) ? (
         way(view, 'i', 'action.merge', withQuery(`${links.post(post.slug)}/merge`, { to: go }))
       ) : (
         <MergeButton view={view} item={item} to={go} />

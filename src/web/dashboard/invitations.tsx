@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode } from '../../core/errors.js'
 import * as service from '../../service/invitations.js'
+import * as roles from '../../service/roles.js'
 import * as users from '../../service/users.js'
 import type { Invitation } from '../../service/invitations.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
@@ -8,9 +9,10 @@ import { action, page, Redirect, type LiveView, type View } from '../kit/page.js
 import { NewPasswordField } from '../parts/credentials.js'
 import { Confirm } from '../parts/confirm.js'
 import { Empty } from '../parts/empty.js'
-import { errorText, Field, Form, Submit, Summary } from '../parts/form.js'
-import { assertTidy } from '../parts/lists.js'
+import { Choice, errorText, Field, Form, Submit, Summary } from '../parts/form.js'
+import { assertTidy, rolesOffered } from '../parts/lists.js'
 import { Foreign } from '../parts/foreign.js'
+import { NoMail } from '../parts/nomail.js'
 import { Outcomes } from '../parts/outcomes.js'
 import { Pager } from '../parts/pager.js'
 import { nameOf, Person } from '../parts/person.js'
@@ -32,29 +34,18 @@ export const invitations = page({
     assertTidy(view)
     const state = STATES.find((each) => each === view.query.state)
     const found = await view.call(service.list, { ...(state && { state: [state] }), page: pageNumber(view), limit: 50 })
-    return { ...found, mayCreate: view.actor.isOwner }
+    return { ...found, roles: await rolesToGive(view), mayCreate: view.actor.isOwner }
   },
   title: ({ t }) => t('nav.invitations'),
-  show(view, { invitations: rows, page_info: { has_next_page: hasNext }, mayCreate }) {
+  show(view, { invitations: rows, roles: given, page_info: { has_next_page: hasNext }, mayCreate }) {
     const { t, query } = view
     return (
       <>
         <Top view={view} title={t('nav.invitations')} />
         <Summary view={view} />
-        <Refused view={view} of={service.create} />
-        <Form view={view} to={HOME} class="settings-form">
-          <Field
-            view={view}
-            of={service.create}
-            name="emails"
-            label={t('invite.emails')}
-            hint={t('invite.emailsHint')}
-            rows={5}
-            required
-            autocomplete="off"
-          />
-          <Submit>{t('invite.send')}</Submit>
-        </Form>
+        <NoMail view={view} />
+        {view.sendsMail ? <Refused view={view} of={service.create} /> : null}
+        {view.sendsMail || view.form.values.emails !== undefined ? <Invite view={view} given={given} /> : null}
         {mayCreate ? <Create view={view} /> : null}
         <nav class="tabs" aria-label={t('user.state')}>
           {[undefined, ...STATES].map((state) => (
@@ -81,11 +72,45 @@ export const invitations = page({
   },
 })
 
+/** An invitation is a mailed link. Without mail there is no form, except for one that was sent before that and is shown again. */
+const Invite = ({ view, given }: { view: View; given: Awaited<ReturnType<typeof rolesToGive>> }) => (
+  <Form view={view} to={HOME} class="settings-form">
+    <Field
+      view={view}
+      of={service.create}
+      name="emails"
+      label={view.t('invite.emails')}
+      hint={view.t('invite.emailsHint')}
+      rows={5}
+      required
+      autocomplete="off"
+    />
+    {given.length > 0 ? (
+      <Choice
+        view={view}
+        name="role"
+        label={view.t('invite.role')}
+        options={[
+          { value: '', text: view.t('user.noRole') },
+          ...given.map(({ id, name }) => ({ value: id, text: name })),
+        ]}
+      />
+    ) : null}
+    <Submit>{view.t('invite.send')}</Submit>
+  </Form>
+)
+
+/** The roles that the reader may give. */
+async function rolesToGive(view: LiveView): Promise<roles.Role[]> {
+  if (!view.may(roles.assign)) return []
+  return (await rolesOffered(view)).filter(({ may }) => may.includes('assign'))
+}
+
 /** For people who get no mail, and for sites that send none. */
 function Create({ view }: { view: View }) {
   const { t, form } = view
   return (
-    <details open={form.values.email !== undefined}>
+    <details class="history" open={form.values.email !== undefined}>
       <summary>{t('invite.create')}</summary>
       <p class="soft">{t('invite.createHint')}</p>
       <Form view={view} to={CREATE} class="settings-form">
@@ -180,7 +205,7 @@ const addressesIn = (text = ''): string[] => text.split(/[\n,;]+/).map((each) =>
 export const invite = action({
   operation: service.create,
   page: async () => invitations,
-  input: (_view, form) => ({ emails: addressesIn(form.emails) }),
+  input: (_view, { emails, role }) => ({ emails: addressesIn(emails), ...(role && { role }) }),
   done(view, { outcomes, invited, failed }) {
     const { t } = view
     if (failed === 0) return { to: HOME, flash: { flash: 'invited', count: invited } }

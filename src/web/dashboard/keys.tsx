@@ -2,10 +2,9 @@ import * as service from '../../service/keys.js'
 import { action, page } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { Confirm } from '../parts/confirm.js'
-import { Empty } from '../parts/empty.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Table } from '../parts/table.js'
-import { Time } from '../parts/time.js'
+import { Hour } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 
 const HOME = '/dashboard/settings/keys'
@@ -36,7 +35,7 @@ export const keys = page({
           <Submit>{t('keys.create')}</Submit>
         </Form>
         {rows.length === 0 ? (
-          <Empty title={t('keys.none')} />
+          <p class="soft">{t('keys.none')}</p>
         ) : (
           <Table
             view={view}
@@ -53,7 +52,7 @@ export const keys = page({
               {
                 label: t('keys.used'),
                 cell: (key) =>
-                  key.lastUsedAt === null ? t('settings.neverUsed') : <Time view={view} at={key.lastUsedAt} />,
+                  key.lastUsedAt === null ? t('settings.neverUsed') : <Hour view={view} at={key.lastUsedAt} />,
               },
               {
                 label: t('keys.revoke'),

@@ -1,7 +1,7 @@
-import { isLegalPage, LEGAL_PAGES } from '../../core/legal.js'
+import { isLegalPage, LEGAL_PAGES, type LegalPage } from '../../core/legal.js'
 import * as service from '../../service/legal.js'
 import { links } from '../kit/links.js'
-import { action, page } from '../kit/page.js'
+import { action, page, type View } from '../kit/page.js'
 import { Field, Form, Submit, Summary } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
 import { Top } from '../parts/top.js'
@@ -39,15 +39,7 @@ export const legalPages = page({
                 name="markdown"
                 id={`field-${name}`}
                 label={t(`legal.${name}`)}
-                hint={
-                  markdown === null ? (
-                    t('legal.hint')
-                  ) : (
-                    <>
-                      {t('legal.hint')} <a href={view.href(links.legal(name))}>{t('legal.show')}</a>
-                    </>
-                  )
-                }
+                hint={<Hint view={view} name={name} isThere={markdown !== null} />}
                 rows={12}
                 value={markdown ?? ''}
               />
@@ -59,6 +51,24 @@ export const legalPages = page({
     )
   },
 })
+
+/** The public address of the page. */
+function Hint({ view, name, isThere }: { view: View; name: LegalPage; isThere: boolean }) {
+  const { t, href, absolute } = view
+  const address = absolute(links.legal(name))
+  return (
+    <>
+      {t('legal.hint')}{' '}
+      {isThere ? (
+        <a href={href(links.legal(name))}>
+          <code>{address}</code>
+        </a>
+      ) : (
+        t('legal.address', { address })
+      )}
+    </>
+  )
+}
 
 export const save = action({
   operation: service.set,

@@ -3,6 +3,7 @@ import { pageNumber, withQuery } from '../kit/addresses.js'
 import { action, page, type View } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { Empty } from '../parts/empty.js'
+import { NoMail } from '../parts/nomail.js'
 import { Form, Submit, Summary } from '../parts/form.js'
 import { Pager } from '../parts/pager.js'
 import { Refused } from '../parts/refused.js'
@@ -31,12 +32,15 @@ export const mails = page({
     return (
       <>
         <Top view={view} title={t('mails.title')} count={t(isAll ? 'mails.countAll' : 'mails.count', { count: total })}>
-          <Form view={view} to={`${HOME}/test`}>
-            <Submit kind="plain">{t('mails.test')}</Submit>
-          </Form>
+          {view.sendsMail ? (
+            <Form view={view} to={`${HOME}/test`}>
+              <Submit kind="plain">{t('mails.test')}</Submit>
+            </Form>
+          ) : null}
         </Top>
         <Summary view={view} />
-        <Refused view={view} of={service.test} />
+        <NoMail view={view} />
+        {view.sendsMail ? <Refused view={view} of={service.test} /> : null}
         <nav class="tabs" aria-label={t('mails.which')}>
           <a href={view.href(HOME)} aria-current={isAll ? undefined : 'true'}>
             {t('mails.unsent')}

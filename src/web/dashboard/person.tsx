@@ -8,17 +8,14 @@ import { action, page, Redirect, type LiveView, type View } from '../kit/page.js
 import { SECTIONS } from '../kit/sections.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Foreign } from '../parts/foreign.js'
+import { rolesOf } from '../parts/lists.js'
 import { nameOf } from '../parts/person.js'
-import { Time } from '../parts/time.js'
+import { Hour } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 import { MayDo, permissionsOf, Sessions, sessionsOf } from './personrights.js'
 import { PersonTags } from './persontags.js'
 import { HOME, State } from './users.js'
-
-/** Those that there are, where the reader may know. */
-export const rolesOf = async (view: View) =>
-  view.may(roles.list) ? (await view.call(roles.list, { limit: 100 })).roles : []
 
 type Shown = Awaited<ReturnType<typeof personAt>>
 
@@ -105,7 +102,7 @@ function Facts({ view, user }: { view: View; user: Shown }) {
         <dt>{t('user.joined')}</dt>
         <dd>{words.date(user.createdAt)}</dd>
         <dt>{t('user.seen')}</dt>
-        <dd>{user.lastSeenAt === null ? t('user.never') : <Time view={view} at={user.lastSeenAt} />}</dd>
+        <dd>{user.lastSeenAt === null ? t('user.never') : <Hour view={view} at={user.lastSeenAt} />}</dd>
         {user.language === undefined ? null : (
           <>
             <dt>{t('user.language')}</dt>
@@ -226,7 +223,7 @@ export const retag = action({
   page: async () => person,
   input: (view, { add = '', remove }) => ({
     ...named(view),
-    add: add.split(/[,،、，]/).filter((each) => each.trim() !== ''),
+    add: add.split(/[,\u060C\u3001\uFF0C]/).filter((each) => each.trim() !== ''),
     ...(remove && { remove: [remove] }),
   }),
   done: (view) => ({ to: back(view), flash: 'tagsChanged' }),

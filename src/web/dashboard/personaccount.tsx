@@ -7,9 +7,10 @@ import { action, page, Redirect, type LiveView, type View } from '../kit/page.js
 import { Confirm } from '../parts/confirm.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
 import { Foreign } from '../parts/foreign.js'
+import { rolesOf } from '../parts/lists.js'
 import { nameOf } from '../parts/person.js'
 import { Top } from '../parts/top.js'
-import { back, isTaken, named, pathOf, person, personAt, rolesOf } from './person.js'
+import { back, isTaken, named, pathOf, person, personAt } from './person.js'
 import { HOME } from './users.js'
 
 /** The account, where the reader may do this with it. Otherwise their page is shown. */

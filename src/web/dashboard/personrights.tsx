@@ -4,7 +4,7 @@ import type * as users from '../../service/users.js'
 import { userSessions } from '../../service/usersessions.js'
 import type { LiveView, View } from '../kit/page.js'
 import { deviceOf } from '../parts/device.js'
-import { latest, Time } from '../parts/time.js'
+import { Hour, latest, Time } from '../parts/time.js'
 
 type User = Awaited<ReturnType<typeof users.show.run>>['user']
 
@@ -68,7 +68,7 @@ export const Sessions = ({ view, sessions }: { view: View; sessions: readonly Se
                 {lastUsedAt === null ? null : (
                   <>
                     {' · '}
-                    {view.t('user.seen')} <Time view={view} at={latest(createdAt, lastUsedAt)} />
+                    {view.t('user.seen')} <Hour view={view} at={latest(createdAt, lastUsedAt)} />
                   </>
                 )}
               </div>

@@ -77,7 +77,7 @@ const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =
   [
     previous !== undefined && (['[', 'teamPost.previous'] as const),
     next !== undefined && ([']', 'teamPost.next'] as const),
-    post.may.includes('update') && (['e', 'action.edit'] as const),
+    post.may.includes('update') && (['c', 'action.edit'] as const),
     places !== undefined && places.stages.length > 0 && (['m', 'post.changeStatus'] as const),
     tags.length > (post.tags?.length ?? 0) && (['t', 'posts.addTag'] as const),
     takesComments(view, post) && (['r', 'comment.write'] as const),
@@ -93,7 +93,7 @@ function Tools({ view, post: { slug, may }, hasUpdates }: { view: View; post: Da
     <div class="tools">
       <a href={href(links.post(slug))}>{t('teamPost.public')}</a>
       {may.includes('update') ? (
-        <a href={href(`${links.post(slug)}/edit${to}`)} data-key="e">
+        <a href={href(`${links.post(slug)}/edit${to}`)} data-key="c">
           {t('action.edit')}
         </a>
       ) : null}

@@ -53,6 +53,20 @@ export const move = action({
   },
 })
 
+/** Pins and locks the post. */
+export const setRules = action({
+  operation: posts.update,
+  page: formOf,
+  input: ({ params }, { pinned, locked, ifUpdatedAt }) => ({
+    id: params.slug,
+    partial: true,
+    pinned: pinned === 'true',
+    locked,
+    ...(ifUpdatedAt && { ifUpdatedAt }),
+  }),
+  done: (view) => ({ to: back(view), flash: 'saved' }),
+})
+
 /** More tags, or fewer. */
 export const tag = action({
   operation: tagPosts,

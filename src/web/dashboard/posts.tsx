@@ -1,3 +1,5 @@
+import { AppError } from '../../core/errors.js'
+import { audience } from '../../service/audience.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
 import * as moderation from '../../service/moderationmany.js'
 import { move as movePosts, nowhere } from '../../service/postmoves.js'
@@ -14,6 +16,7 @@ import {
   type Flash,
   type LiveView,
   type Outcome,
+  type Said,
   type View,
 } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
@@ -22,7 +25,7 @@ import { Pager } from '../parts/pager.js'
 import { UnclearPerson } from '../parts/personfilter.js'
 import { ActivePostFilters, PostFilters } from '../parts/postfilters.js'
 import { addressOf } from '../parts/postquery.js'
-import { Failures, keysOf, PostRows, Problem, type Rest } from '../parts/postrows.js'
+import { Failures, keysOf, PostRows, Problem, someHidden, type Rest } from '../parts/postrows.js'
 import { Top } from '../parts/top.js'
 import { questionOf } from './eachdecision.js'
 import { load } from './posttabledata.js'
@@ -88,7 +91,10 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
         {data.rows.length > 0 && (data.places ?? (tagged || view.may(moderation.decideMany))) ? (
           <KeyHelp
             view={view}
-            keys={[...KEYS, ...keysOf(data.places !== undefined, tagged, view.may(moderation.decideMany))]}
+            keys={[
+              ...KEYS,
+              ...keysOf(data.places !== undefined, tagged, view.may(moderation.decideMany), someHidden(data.rows)),
+            ]}
           />
         ) : null}
         <SavedViews
@@ -179,13 +185,36 @@ interface Done {
   undo: { undo_id: string } | null
 }
 
+/** The message after a change counts up to so many people. */
+const MOST_TOLD = 1000
+
+/** How many people a new status of these posts will tell. Undefined if it tells nobody, or if the reader may not know. */
+async function willTell(view: LiveView, { ids, roadmapId, quiet }: Fields): Promise<Said | undefined> {
+  const [first, ...also] = listed(ids)
+  if (!view.viewer || first === undefined || !roadmapId || roadmapId === 'none' || quiet || !view.may(audience))
+    return undefined
+  try {
+    const { audience: found } = await view.call(audience, { post_id: first, also, roadmapId, message: false, most: MOST_TOLD }) // prettier-ignore
+    if (found.is_capped) return { flash: 'tellsMany', count: MOST_TOLD }
+    return { flash: 'tells', count: found.people }
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return undefined // the change itself says what is wrong
+    throw error
+  }
+}
+
 /** Back to the list, or the list with what could not be done, and what could be. */
-function done({ outcomes, changed, undo }: Done, to: string | undefined, flash: Flash): Outcome {
+function done(
+  { outcomes, changed, undo }: Done,
+  to: string | undefined,
+  flash: Flash,
+  more: readonly Said[] = [],
+): Outcome {
   const failed = outcomes.filter(({ outcome }) => outcome === 'failed')
   const id = undo?.undo_id
   return {
     to: within(to) ?? HOME,
-    flash: { flash, count: changed },
+    flash: [{ flash, count: changed }, ...more],
     undo: id,
     ...(failed.length > 0 && { again: pageWith({ changed, failed, undo: id }) }),
   }
@@ -193,13 +222,19 @@ function done({ outcomes, changed, undo }: Done, to: string | undefined, flash: 
 
 const many = ['ids']
 
+/** Counted before the change, because a status that a post has already is no news. */
+const told = new WeakMap<Fields, Said>()
+
 export const move = action({
   operation: movePosts,
   page: async () => postsPage,
   many,
-  before(view, form) {
+  async before(view, form) {
     if (form.all && !form.boardId && !form.roadmapId) throw nowhere()
-    return betweenSteps(view, form, 'postsChanged')
+    const between = await betweenSteps(view, form, 'postsChanged')
+    const tells = between || isStep(form) ? undefined : await willTell(view, form)
+    if (tells) told.set(form, tells)
+    return between
   },
   input: (_view, { ids, boardId, roadmapId, quiet }) => ({
     ids: listed(ids),
@@ -207,8 +242,12 @@ export const move = action({
     ...(roadmapId && { roadmapId }),
     ...(quiet && { quiet: quiet === 'true' }),
   }),
-  done: (view, answer, form) =>
-    isStep(form) ? stepDone(view, form, answer, 'postsChanged') : done(answer, form.to, 'postsChanged'),
+  done(view, answer, form) {
+    if (isStep(form)) return stepDone(view, form, answer, 'postsChanged')
+    const isWhole = answer.outcomes.every(({ error }) => error === undefined) // the count is of all of them
+    const tells = isWhole && answer.changed > 0 ? told.get(form) : undefined
+    return done(answer, form.to, 'postsChanged', tells && [tells])
+  },
 })
 
 /** Posts get tags, and lose others. */

@@ -14,18 +14,20 @@ import { Foreign } from '../parts/foreign.js'
 import { areTooMany } from '../parts/lists.js'
 import { nameOf, Person } from '../parts/person.js'
 import { NOWHERE, PlaceConflict } from '../parts/placeconflict.js'
+import { PostRules } from '../parts/postrules.js'
 import { AuthorFacts, Reports } from '../parts/reports.js'
 import { Segments } from '../parts/segments.js'
 import { StatusMenu } from '../parts/statusmenu.js'
 import { TagsPanel } from '../parts/tagspanel.js'
 import { Time } from '../parts/time.js'
-import { RowVerbs, Unmet } from './decisions.js'
-import { By, HOME as LOG, What } from './events.js'
+import { RowVerbs } from './decisions.js'
+import { By, LOG, What } from '../parts/event.js'
 import { rowOf } from './inbox.js'
 import { MergeButton, Repeats } from './inboxways.js'
 import { pathOf, type Data } from './postdata.js'
 import { Snoozed } from './snoozing.js'
 import { State } from './users.js'
+import { Unmet } from './unmet.js'
 
 type Props = Data & { view: View }
 
@@ -33,6 +35,7 @@ type Props = Data & { view: View }
 export const Side = (props: Props) => (
   <div class="panels">
     <Places {...props} />
+    <Rules {...props} />
     <TagsPanel {...props} to={pathOf(props.view, props.post.slug, '/tag')} />
     <Waits {...props} />
     <Author {...props} />
@@ -45,6 +48,7 @@ export const Side = (props: Props) => (
 function Places({ view, post, places, audience }: Props) {
   const { t } = view
   const to = pathOf(view, post.slug, '/move')
+  const choosesBoard = places !== undefined && places.boards.total > 0 && !areTooMany(places.boards)
   return (
     <section>
       <h2>{t('filter.roadmap')}</h2>
@@ -73,15 +77,30 @@ function Places({ view, post, places, audience }: Props) {
         ) : (
           <span class="soft">{t('post.noRoadmap')}</span>
         )}
-        {post.board ? <BoardChip view={view} board={post.board} /> : null}
+        {post.board && !choosesBoard ? <BoardChip view={view} board={post.board} /> : null}
       </div>
-      {places && places.boards.total > 0 && !areTooMany(places.boards) ? (
+      {places && choosesBoard ? (
         <Form view={view} to={to}>
           <Hidden name="ifBoardId" value={post.board?.boardId ?? NOWHERE} />
           <BoardField view={view} boards={places.boards} value={post.board?.url} />
           <Submit kind="plain">{t('posts.move')}</Submit>
         </Form>
       ) : null}
+    </section>
+  )
+}
+
+/** Pins and locks the post. */
+function Rules({ view, post: { slug, pinned, locked = 'none', may, updatedAt } }: Props) {
+  if (!may.includes('update')) return null
+  return (
+    <section>
+      <h2>{view.t('teamPost.rules')}</h2>
+      <Form view={view} to={pathOf(view, slug, '/rules')}>
+        <Hidden name="ifUpdatedAt" value={updatedAt} />
+        <PostRules view={view} pinned={pinned} locked={locked} isSent={view.form.values.locked !== undefined} />
+        <Submit kind="plain">{view.t('form.save')}</Submit>
+      </Form>
     </section>
   )
 }
@@ -235,8 +254,8 @@ function WasTold({ view, post, told }: Props) {
       <ul class="events">
         {told.slice(0, SHOWN).map((row) => (
           <li>
-            <strong>{t(`told.kind.${row.kind}`)}</strong> {row.user ? <bdi>{nameOf(view, row.user)}</bdi> : null}{' '}
-            <Time view={view} at={row.created_at} />
+            <strong>{row.is_held ? t('mark.held') : t(`told.kind.${row.kind}`)}</strong>{' '}
+            {row.user ? <bdi>{nameOf(view, row.user)}</bdi> : null} <Time view={view} at={row.created_at} />
             <div class="soft">
               <a href={view.href(`${links.teamPost(post.slug)}/told/${row.event_id}`)}>{toldText(view, row)}</a>
             </div>

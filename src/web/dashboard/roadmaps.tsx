@@ -28,7 +28,7 @@ export const roadmaps = page({
       <>
         <Top view={view} title={t('nav.roadmaps')} count={t('roadmap.count', { count: total })}>
           {view.may(service.create) ? (
-            <a class="button primary" href={href(`${HOME}/new`)} data-key="n">
+            <a class="button primary" href={href(`${HOME}/new`)} data-key="a">
               {t('roadmap.new')}
             </a>
           ) : null}
@@ -78,12 +78,12 @@ function Stage({ view, roadmap, position, last }: StageProps) {
   return (
     <li data-position={isMovable ? position : undefined}>
       <span class="name">
-        <StatusSwatch {...roadmap} />{' '}
+        <StatusSwatch {...roadmap} />
         <a href={href(isMovable ? at(roadmap, 'settings') : links.roadmap(roadmap.url))}>
           <bdi>{roadmap.name}</bdi>
         </a>
       </span>
-      <span class="soft">{t(`kind.${roadmap.kind}`)}</span>
+      <span class="soft">{view.words.labelled(t('roadmap.kind'), t(`kind.${roadmap.kind}`))}</span>
       {roadmap.display ? null : <span class="mark">{t('mark.private')}</span>}
       {isMovable ? (
         <Form view={view} to={at(roadmap, 'position')} class="buttons">

@@ -28,7 +28,7 @@ export const roles = page({
       <>
         <Top view={view} title={t('nav.roles')} count={t('role.count', { count: total })}>
           {view.may(service.create) ? (
-            <a class="button primary" href={href(`${HOME}/new`)} data-key="n">
+            <a class="button primary" href={href(`${HOME}/new`)} data-key="a">
               {t('role.new')}
             </a>
           ) : null}
@@ -45,7 +45,7 @@ export const roles = page({
                 <>
                   <a href={href(links.role(id))}>
                     <bdi data-foreign={isSystem ? true : undefined}>{name}</bdi>
-                  </a>
+                  </a>{' '}
                   {isSystem ? <span class="mark">{t('role.system')}</span> : null}
                 </>
               ),
@@ -143,7 +143,13 @@ function RoleForm({ view, of, to, title, submit, role, version, recipe }: RoleFo
         <Form view={view} to={to}>
           {role ? <Version view={view} version={version} fresh={to} /> : null}
           {view.form.values.preview === undefined ? null : (
-            <RoleChanges view={view} before={new Set(role?.permissions)} after={held} people={role?.user_count ?? 0} />
+            <RoleChanges
+              view={view}
+              before={new Set(role?.permissions)}
+              after={held}
+              people={role?.user_count ?? 0}
+              needsTotp={view.form.values.require_totp === 'true' && !role?.require_totp}
+            />
           )}
           <div class="settings-form">
             <Field
@@ -170,6 +176,7 @@ function RoleForm({ view, of, to, title, submit, role, version, recipe }: RoleFo
               checked={role?.require_totp ?? false}
               isSent={isSent}
             />
+            <p class="hint">{t('role.requireTotpHint')}</p>
           </div>
           <PermissionFields view={view} held={held} stored={new Set(role?.permissions)} />
           <div class="verbs">

@@ -92,6 +92,7 @@ export const routes = {
     '/dashboard/posts/views': async () => (await views()).saveView,
     '/dashboard/posts/:slug': async () => (await postActions()).decide,
     '/dashboard/posts/:slug/move': async () => (await postActions()).move,
+    '/dashboard/posts/:slug/rules': async () => (await postActions()).setRules,
     '/dashboard/posts/:slug/tag': async () => (await postActions()).tag,
     '/dashboard/posts/:slug/comments': async () => (await postActions()).comment,
     '/dashboard/posts/:slug/vote': async () => (await postActions()).vote,

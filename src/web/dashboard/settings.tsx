@@ -1,4 +1,3 @@
-import { IMAGE_TYPES, MAX_IMAGE_BYTES } from '../../core/images/types.js'
 import { valuesIn } from '../../core/values.js'
 import { BETWEEN_LINKS } from '../../core/links.js'
 import * as labs from '../../service/labs.js'
@@ -7,7 +6,9 @@ import type { Settings } from '../../service/settings.js'
 import { action, page, type View } from '../kit/page.js'
 import { Check, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Logo } from '../parts/logo.js'
+import { LogoFields, logosIn } from '../parts/logofields.js'
 import { FormsScript } from '../parts/formsscript.js'
+import { NoMail } from '../parts/nomail.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 
@@ -61,7 +62,7 @@ export const general = page({
       <>
         <Top view={view} title={t('general.title')} />
         <FormsScript view={view} />
-        <Summary view={view} />
+        <Summary view={view} labels={labelsOf(view)} />
         <div class="beside">
           <Form view={view} to={GENERAL} class="settings-form" data-unsaved="" takesFiles>
             <Version view={form} version={version} fresh={GENERAL} />
@@ -75,24 +76,7 @@ export const general = page({
               rows={2}
               value={settings.description ?? ''}
             />
-            <LogoFile view={form} name="images" label={t('general.logoFile')} />
-            <Field
-              view={form}
-              of={service.update}
-              name="logo"
-              label={t('general.logo')}
-              hint={t('general.logoHint')}
-              value={settings.logo ?? ''}
-            />
-            <LogoFile view={form} name="imagesDark" label={t('general.logoDarkFile')} />
-            <Field
-              view={form}
-              of={service.update}
-              name="logoDark"
-              label={t('general.logoDark')}
-              hint={t('general.logoDarkHint')}
-              value={settings.logoDark ?? ''}
-            />
+            <LogoFields view={form} settings={settings} isSent={isSent} />
             <Field
               view={form}
               of={service.update}
@@ -103,6 +87,7 @@ export const general = page({
               data={{ accent: view.href('/assets/accent/') }}
             />
             <h2>{t('general.newAccounts')}</h2>
+            <NoMail view={view} />
             <Check
               view={form}
               name="allowSignup"
@@ -151,6 +136,18 @@ export const general = page({
   },
 })
 
+/** The labels of the fields, for the summary of errors. */
+const labelsOf = ({ t }: View) => ({
+  title: t('general.siteTitle'),
+  description: t('general.description'),
+  logo: t('general.logoFile'),
+  logoDark: t('general.logoDarkFile'),
+  accentColor: t('general.accent'),
+  ...Object.fromEntries([...Object.keys(HINTS), ...LIMITS].map((name) => [name, t(`general.${name as LabelName}`)])),
+})
+
+type LabelName = keyof typeof HINTS | (typeof LIMITS)[number]
+
 const LIMITS = ['newFor', 'limitPosts', 'limitComments', 'limitEdits', 'limitReports'] as const
 
 /** What holds for new accounts. An empty field leaves it to the server. */
@@ -173,31 +170,6 @@ function Limit({
       hint={configured === undefined ? undefined : t('general.limitHint', { value: configured })}
       value={settings[name] ?? ''}
     />
-  )
-}
-
-/** A logo that the site itself serves. */
-function LogoFile({ view, name, label }: { view: View; name: 'images' | 'imagesDark'; label: string }) {
-  const { t, form } = view
-  const isRefused = form.values[name] !== undefined && (form.error?.fields.includes(name) ?? false)
-  return (
-    <div class="field">
-      <label for={`field-${name}`}>
-        {label}
-        <span class="soft"> {t('form.optional')}</span>
-      </label>
-      <p class="hint" id={`field-${name}-hint`}>
-        {t('general.logoFileHint', { size: view.words.size(MAX_IMAGE_BYTES) })}
-      </p>
-      <input
-        type="file"
-        id={`field-${name}`}
-        name={name}
-        accept={IMAGE_TYPES.join()}
-        aria-describedby={`field-${name}-hint`}
-        aria-invalid={isRefused ? 'true' : undefined}
-      />
-    </div>
   )
 }
 
@@ -226,8 +198,8 @@ export const saveGeneral = action({
   operation: service.update,
   page: async () => general,
   images: { images: 'logo', imagesDark: 'logoDark' },
-  input: (_view, { title, description, logo, accentColor, allowSignup, holdFirstPosts, ...form }) => ({
-    ...(form.logoDark !== undefined && { logoDark: form.logoDark }),
+  input: (_view, { title, description, accentColor, allowSignup, holdFirstPosts, ...form }) => ({
+    ...logosIn(form),
     ...(form.announcement !== undefined && { announcement: form.announcement }),
     ...(form.announcementUntil !== undefined && { announcementUntil: form.announcementUntil }),
     ...(form.signupNote !== undefined && { signupNote: form.signupNote }),
@@ -237,7 +209,6 @@ export const saveGeneral = action({
     ...(form.footerLinks !== undefined && { footerLinks: linesIn(form.footerLinks) }),
     title,
     description,
-    logo,
     accentColor,
     allowSignup: allowSignup === 'true',
     holdFirstPosts: holdFirstPosts === 'true',

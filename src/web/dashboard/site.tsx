@@ -2,6 +2,7 @@ import * as backups from '../../service/backups.js'
 import * as roadmaps from '../../service/roadmaps.js'
 import * as service from '../../service/site.js'
 import { page, type View } from '../kit/page.js'
+import { NoMail } from '../parts/nomail.js'
 import { EVERY } from '../parts/lists.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
@@ -30,6 +31,7 @@ export const overview = page({
     return (
       <>
         <Top view={view} title={t('overview.title')} />
+        <NoMail view={view} />
         {left.length === 0 ? null : (
           <section aria-labelledby="left">
             <h2 id="left">{t('overview.left')}</h2>
@@ -66,7 +68,7 @@ export const overview = page({
           <ul class="plain-list">
             {site.servers.map(({ url, host, version, startedAt }) => (
               <li>
-                <code>{`${host} ${url} ${version}`}</code> <Time view={view} at={startedAt} />
+                <code>{`${host} ${url} ${version}`}</code> {t('overview.started')} <Time view={view} at={startedAt} />
               </li>
             ))}
           </ul>
@@ -110,12 +112,12 @@ interface Found {
   kept: Kept
 }
 
-function stepsLeft({ t, settings }: View, { site, stages, kept }: Found): Step[] {
+function stepsLeft({ t, settings, sendsMail }: View, { site, stages, kept }: Found): Step[] {
   const steps: (Step | false)[] = [
     site.boards === 0 && { text: t('overview.addBoard'), to: '/dashboard/boards/new' },
     stages === 0 && { text: t('overview.addRoadmaps'), to: '/dashboard/roadmaps' },
     settings.logo === null && { text: t('overview.addLogo'), to: '/dashboard/settings/general' },
-    !site.mail_tested && { text: t('overview.testMail'), to: '/dashboard/settings/mail' },
+    sendsMail && !site.mail_tested && { text: t('overview.testMail'), to: '/dashboard/settings/mail' },
     site.people < 2 && { text: t('overview.invite'), to: '/dashboard/invitations' },
     kept.total_count === 0 && { text: t('overview.backUp'), to: BACKUPS },
   ]

@@ -23,7 +23,11 @@ async function refusalOf(attempt: Attempt): Promise<AppError | undefined> {
 }
 
 /** Asks until when to snooze what a form names. Undefined where the form says it, and the dry run `attempt` accepts it. */
-export async function snoozeQuestion(view: View, { until, date, ...form }: Fields, attempt: Attempt) {
+export async function snoozeQuestion(
+  view: View,
+  { until, date, ...form }: Fields,
+  { attempt, back }: { attempt: Attempt; /** Where Cancel leads. */ back: string },
+) {
   const isSaid = Boolean(until || date)
   const error = isSaid ? await refusalOf(attempt) : undefined
   if (isSaid && !error) return undefined
@@ -33,7 +37,7 @@ export async function snoozeQuestion(view: View, { until, date, ...form }: Field
   const title = t('decision.snoozeTitle')
   const hidden = Object.entries(form).map(([name, value]) => <Hidden name={name} value={value} />)
   const show = (
-    <div class="narrow" data-back={href(here)}>
+    <div class="narrow" data-back={href(back)}>
       <FormsScript view={view} />
       <h1>{title}</h1>
       <Summary
@@ -67,7 +71,7 @@ export async function snoozeQuestion(view: View, { until, date, ...form }: Field
         </div>
         <div class="buttons">
           <Submit kind="plain">{t('decision.snooze')}</Submit>
-          <a class="button plain" href={href(here)}>
+          <a class="button plain" href={href(back)}>
             {t('form.cancel')}
           </a>
         </div>

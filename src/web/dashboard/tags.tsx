@@ -40,7 +40,7 @@ export const tags = page({
       <>
         <Top view={view} title={t('tag.label')} count={t('tag.count', { count: total })}>
           {view.may(service.create) ? (
-            <a class="button primary" href={href(`${HOME}/new`)} data-key="n">
+            <a class="button primary" href={href(`${HOME}/new`)} data-key="a">
               {t('tag.new')}
             </a>
           ) : null}

@@ -8,16 +8,17 @@ import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Bulk } from '../parts/bulk.js'
 import { Empty } from '../parts/empty.js'
-import { assertTidy, filterOf } from '../parts/lists.js'
+import { assertTidy, filterOf, rolesOffered } from '../parts/lists.js'
 import { Outcomes } from '../parts/outcomes.js'
 import { Summary } from '../parts/form.js'
 import { Foreign } from '../parts/foreign.js'
 import { Pager } from '../parts/pager.js'
 import { nameOf, Person } from '../parts/person.js'
 import { Table } from '../parts/table.js'
-import { Time } from '../parts/time.js'
+import { Hour } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { blockQuestion } from './blockquestion.js'
+import { WordsField } from '../parts/wordsfield.js'
 
 export const HOME = '/dashboard/users'
 
@@ -43,14 +44,7 @@ async function load(view: LiveView) {
   })
   if (list.total_count > 0 && pageNumber(view) > list.total_pages)
     throw new Redirect(withParameters(view.url, { page: list.total_pages }))
-  return { ...list, choices: await rolesToChoose(view) }
-}
-
-/** The roles that the filter offers. The built-in one, which everybody has, would find everybody. */
-async function rolesToChoose(view: View): Promise<roles.Role[]> {
-  if (!view.may(roles.list)) return []
-  const { roles: found } = await view.call(roles.list, { limit: 100 })
-  return found.filter(({ isSystem }) => !isSystem)
+  return { ...list, choices: await rolesOffered(view) }
 }
 
 /** Everybody with an account: who they are, what they may do and did, and when they were here. */
@@ -69,7 +63,7 @@ export const users = page({
           <Invite view={view} />
         </Top>
         <Summary view={view} />
-        <Filters view={view} choices={choices} />
+        <Filters view={view} choices={choices} isFiltered={isFiltered} />
         {rows.length === 0 ? (
           <Empty title={t('empty.filtered')}>
             <p>
@@ -111,61 +105,69 @@ export const users = page({
 
 const Invite = ({ view }: { view: View }) =>
   view.may(invitations.create) ? (
-    <a class="button primary" href={view.href('/dashboard/invitations')} data-key="i">
+    <a class="button primary" href={view.href('/dashboard/invitations')} data-key="a">
       {view.t('invite.title')}
     </a>
   ) : null
 
+interface FiltersProps {
+  view: View
+  choices: readonly roles.Role[]
+  isFiltered: boolean
+}
+
 /** A form that only its button and Enter send, so that the keyboard can go through the choices. */
-function Filters({ view, choices }: { view: View; choices: readonly roles.Role[] }) {
+function Filters({ view, choices, isFiltered }: FiltersProps) {
   const { t, query, href } = view
   return (
-    <form class="row-filters" action={href(HOME)}>
+    <form class="filter-bar" action={href(HOME)}>
       {query.sort === undefined ? null : <input type="hidden" name="sort" value={query.sort} />}
-      <label>
-        <span>{t('user.find')}</span>
-        <input type="search" name="q" value={query.q} maxLength={200} />
-      </label>
-      {query.tag ? (
-        <label>
-          <span>{t('tag.label')}</span>
-          <input type="search" name="tag" value={query.tag} maxLength={100} />
-        </label>
-      ) : null}
-      {choices.length > 0 ? (
-        <label>
-          <span>{t('user.role')}</span>
-          <select name="role">
-            <option value="">{t('user.allRoles')}</option>
-            <option value="none" selected={query.role === 'none'}>
-              {t('user.noRole')}
-            </option>
-            {choices.map(({ id, name }) => (
-              <option value={id} selected={id === query.role}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      ) : null}
-      <label>
-        <span>{t('user.state')}</span>
-        <select name="state">
-          <option value="">{t('user.allStates')}</option>
-          {STATES.map((state) => (
-            <option value={state} selected={state === query.state}>
-              {t(`user.state.${state}`)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label>
-        <span>{t('user.seenSince')}</span>
-        <input type="date" name="since" value={query.since} />
-      </label>
-      <button type="submit" class="button plain">
-        {t('filter.apply')}
-      </button>
+      <WordsField value={query.q} label={t('user.find')} />
+      <details class="fold" open={isFiltered}>
+        <summary class="button plain">{t('filter.title')}</summary>
+        <div class="filter-bar">
+          {query.tag ? (
+            <label>
+              <span>{t('tag.label')}</span>
+              <input type="search" name="tag" value={query.tag} maxLength={100} />
+            </label>
+          ) : null}
+          {choices.length > 0 ? (
+            <label>
+              <span>{t('user.role')}</span>
+              <select name="role">
+                <option value="">{t('user.allRoles')}</option>
+                <option value="none" selected={query.role === 'none'}>
+                  {t('user.noRole')}
+                </option>
+                {choices.map(({ id, name }) => (
+                  <option value={id} selected={id === query.role}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          ) : null}
+          <label>
+            <span>{t('user.state')}</span>
+            <select name="state">
+              <option value="">{t('user.allStates')}</option>
+              {STATES.map((state) => (
+                <option value={state} selected={state === query.state}>
+                  {t(`user.state.${state}`)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            <span>{t('user.seenSince')}</span>
+            <input type="date" name="since" value={query.since} />
+          </label>
+          <button type="submit" class="button plain">
+            {t('filter.apply')}
+          </button>
+        </div>
+      </details>
     </form>
   )
 }
@@ -213,7 +215,7 @@ const People = ({ view, rows, canChoose }: { view: View; rows: readonly Row[]; c
         {
           label: t('user.seen'),
           sort: 'seen',
-          cell: ({ lastSeenAt: at }) => (at === null ? t('user.never') : <Time view={view} at={at} />),
+          cell: ({ lastSeenAt: at }) => (at === null ? t('user.never') : <Hour view={view} at={at} />),
         },
         { label: t('user.state'), cell: (person) => <State view={view} person={person} /> },
       ]}

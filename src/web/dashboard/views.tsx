@@ -35,7 +35,7 @@ export const viewSettings = page({
           back={{ to: withQuery(POSTS, { view: name }), text: t('nav.posts') }}
         />
         <Summary view={view} />
-        <Form view={view} to={at(viewId, 'settings')} class="settings-form">
+        <Form view={view} to={at(viewId, 'settings')} class="narrow settings-form">
           <Version view={view} version={version} fresh={at(viewId, 'settings')} />
           <Field view={view} of={service.update} name="name" label={t('views.name')} value={name} required />
           <Check

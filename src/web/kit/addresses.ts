@@ -61,7 +61,7 @@ export function withQuery(path: string, query: Query, fragment?: string): string
 }
 
 /** The parameters that report the last action. */
-const SAID = ['done', 'undo', 'unmet']
+const SAID = ['done', 'undo', 'unmet', 'choices', 'now']
 
 /** Changes parameters of an address. Undefined or empty removes one. The report of the last action is removed too. */
 export function withParameters(url: string, query: Query): string {

@@ -68,8 +68,8 @@ export const settingsStyle = assetOf('settings.css')
 export const dashboardScript = assetOf('dashboard.js')
 /** Loaded where a form is a step of several, orders rows, previews a colour, or is saved as a whole. */
 export const formsScript = assetOf('forms.js')
-/** Loaded while an import runs. */
-export const importsScript = assetOf('imports.js')
+/** Loaded while an import or a backup runs. */
+export const progressScript = assetOf('progress.js')
 export const icon = assetOf('icon.svg')
 /** The same icon on a full square. Home screens round the corners themselves. */
 export const squareIcon = assetOf('icon.png')
@@ -100,7 +100,7 @@ export const assets = new Map(
     settingsStyle,
     dashboardScript,
     formsScript,
-    importsScript,
+    progressScript,
     icon,
     squareIcon,
   ].map((asset) => [asset.path, asset]),

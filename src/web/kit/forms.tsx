@@ -59,7 +59,8 @@ export class Forms {
         request.html = await view.render(between.texts ?? [])
         return await this.#renderer.sendPage(request, view, {
           title: between.title,
-          section: between.section,
+          section: between.section ?? between.page?.frame?.(view),
+          isFramed: between.page?.frame !== undefined,
           children: between.show,
         })
       }

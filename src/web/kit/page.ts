@@ -39,6 +39,8 @@ export interface View extends Addresses {
   legal: readonly LegalPage[]
   words: Words
   t: Words['t']
+  /** Whether mail is configured. */
+  sendsMail: boolean
   /** Whether there are only the pages that mails lead to. */
   isAlone: boolean
   /** Set for pages of a static copy: the time of the copy. They have no forms and no scripts. */
@@ -120,6 +122,8 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
    * permitted, the page responds with 404.
    */
   section?: Section
+  /** The section of the dashboard whose frame a public page gets, see `teamFrame`. It has no effect on access. */
+  frame?(this: void, view: V): Section | undefined
   /** The operation of its form, where the page is there for that alone. It responds with 404 to those who may not run it. */
   of?: AnyOperation
   /** It leads those to another page who may not use its section. */
@@ -165,7 +169,7 @@ export interface Outcome {
   /** The next page, without the base path. */
   to: string
   /** What the next page says first. */
-  flash?: Flash | Said
+  flash?: Flash | Said | readonly Said[]
   /** The id of an undo, which the next page offers. */
   undo?: string | undefined
   /** Null where the session has ended. One that begins is kept without a word. */
@@ -215,7 +219,7 @@ export interface Action<In = never, Out = unknown> {
     this: void,
     view: LiveView,
     form: Fields,
-  ): Promise<{ title: string; section?: Section; texts?: readonly Text[]; show: VNode } | undefined>
+  ): Promise<{ title: string; section?: Section; page?: AnyPage; texts?: readonly Text[]; show: VNode } | undefined>
   done(this: void, view: LiveView, output: Out, form: Fields): Outcome | Promise<Outcome>
   /** What to do where the operation refuses with this code, as if it had been done. */
   settled?: Partial<Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>>
@@ -233,6 +237,8 @@ export interface Said {
   count?: number | undefined
   /** What it is about, where the page looks it up by the count. */
   name?: string
+  /** A form that the page adds to the message. */
+  more?: ComponentChildren
 }
 
 /** The texts of `flash.…` in the catalogue. */

@@ -20,6 +20,7 @@ import { actorOf } from '../../service/lib/sessions.js'
 import { count } from '../../service/moderation.js'
 import { count as unread } from '../../service/notifications.js'
 import { profile } from '../../service/profile.js'
+import { status as totpStatus } from '../../service/totp.js'
 import { site as siteSettings, type Settings } from '../../service/settings.js'
 import { addressesOf, withQuery, type Addresses } from './addresses.js'
 import { readCookies, setCookie } from './cookies.js'
@@ -173,6 +174,7 @@ export class Renderer {
       announcement,
       words,
       t: words.t,
+      sendsMail: this.#parts.site.mail !== null,
       isAlone: this.#parts.routes.isAlone ?? false,
       copiedAt: this.#parts.routes.copiedAt,
       url,
@@ -245,6 +247,11 @@ export class Renderer {
 
   async show(request: PageRequest, view: LiveView, page: AnyPage, status = 200): Promise<FastifyReply> {
     if ((page.signedIn || page.section) && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+    if (page.section && !view.can('dashboard:read')) {
+      request.cache = 'never' // what follows is of one person
+      const { isNeeded } = await view.call(totpStatus, {})
+      if (isNeeded) throw new Redirect('/settings#second-factor') // which says why a role does not count
+    }
     assertThere(view, page)
     // Who looks at an address first, as programs that check links do, must not use it up
     if (page.ends && request.raw.method === 'HEAD')
@@ -270,7 +277,8 @@ export class Renderer {
         title={title}
         head={page.head?.(view, data)}
         isUnlisted={page.isUnlisted ?? (page.section !== undefined || status !== 200)}
-        section={page.section}
+        section={page.section ?? page.frame?.(view)}
+        isFramed={page.frame !== undefined}
         isSetup={page.isSetup}
       >
         {page.show(view, data)}
@@ -331,12 +339,12 @@ export class Renderer {
   async sendPage(
     request: PageRequest,
     view: View,
-    { title, section, children }: Pick<FrameProps, 'title' | 'section' | 'children'>,
+    { title, section, isFramed, children }: Pick<FrameProps, 'title' | 'section' | 'isFramed' | 'children'>,
   ): Promise<FastifyReply> {
     await this.#findLegal(request, view)
     await this.#count(request, view)
     const { Layout } = await this.#parts.routes.frame()
-    return this.send(request, view, <Layout view={view} title={title} section={section} isUnlisted>{children}</Layout>) // prettier-ignore
+    return this.send(request, view, <Layout view={view} title={title} section={section} isFramed={isFramed} isUnlisted>{children}</Layout>) // prettier-ignore
   }
 
   /** `to` is without the base path. */
@@ -402,6 +410,7 @@ export class Renderer {
       legal: [],
       words,
       t: words.t,
+      sendsMail: false,
       isAlone: this.#parts.routes.isAlone ?? false,
       copiedAt: this.#parts.routes.copiedAt,
       url: raw.url,
@@ -435,8 +444,10 @@ function saying(to: string, said: readonly Said[], undo?: string): string {
   return `${pathAndQuery(address)[0]}?${query.toString()}${fragment ? `#${fragment}` : ''}`
 }
 
-export const saidBy = ({ flash }: Outcome): Said[] =>
-  flash === undefined ? [] : [typeof flash === 'string' ? { flash } : flash]
+export function saidBy({ flash }: Outcome): readonly Said[] {
+  if (flash === undefined) return []
+  return typeof flash === 'string' ? [{ flash }] : 'flash' in flash ? [flash] : flash
+}
 
 /** Images of texts are at the root; a site may be below a path. A text has no `<` of its own in HTML. */
 const inBase = (html: Html, base: string): Html =>

@@ -45,6 +45,8 @@ export interface FrameProps {
   head?: ComponentChildren
   isUnlisted: boolean
   section?: Section | undefined
+  /** Whether a public page may be in the frame of a section: it then has the styles of both. */
+  isFramed?: boolean | undefined
   /** Without ways to pages that are not there yet. */
   isSetup?: boolean | undefined
   children: ComponentChildren

@@ -10,6 +10,7 @@ import { ImageField } from './imagefield.js'
 import { NameField } from './namefield.js'
 import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
+import { SignInNext } from './signinnext.js'
 
 interface CommentFormProps {
   view: View
@@ -103,6 +104,7 @@ export function CommentForm({ view, path, slug, to, kind, shortcut, autofocus = 
           {t(kind === 'note' ? 'comment.sendNote' : parent === undefined ? 'comment.send' : 'comment.sendReply')}
         </Submit>
         <PreviewButton view={view} />
+        <SignInNext view={view} />
       </div>
     </Form>
   )

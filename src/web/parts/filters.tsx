@@ -2,6 +2,7 @@ import { withQuery, type Query } from '../kit/addresses.js'
 import { ActiveFilters } from './activefilters.js'
 import { SORT_WORDS, sortOf, sorts, states, type Choices, type Sort, type State } from './lists.js'
 import type { View } from '../kit/page.js'
+import { WordsField } from './wordsfield.js'
 
 interface Named {
   name: string
@@ -73,14 +74,7 @@ export function Filters({
           <form class="buttons" action={view.href(view.path)}>
             {query.sort === undefined ? null : <input type="hidden" name="sort" value={chosen} />}
             {query.status === undefined ? null : <input type="hidden" name="status" value={query.status} />}
-            <input
-              type="search"
-              name="q"
-              value={query.q}
-              maxLength={200}
-              aria-label={t('filter.words')}
-              placeholder={t('filter.words')}
-            />
+            <WordsField value={query.q} label={t('filter.words')} />
             <Select
               name="board"
               label={t('filter.board')}

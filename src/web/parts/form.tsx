@@ -27,8 +27,6 @@ interface FieldProps {
   value?: string | undefined
   required?: boolean
   autocomplete?: string
-  /** Where the operation takes something else for it. */
-  maxLength?: number
   inputMode?: 'numeric'
   autofocus?: boolean
   data?: Record<string, string>
@@ -82,7 +80,6 @@ export function Field({
   value,
   required,
   autocomplete,
-  maxLength,
   inputMode,
   autofocus,
   data = {},
@@ -90,7 +87,7 @@ export function Field({
   id = `field-${name}`,
 }: FieldProps) {
   const rule = (of.input.properties[name] ?? {}) as Rule
-  const wrong = problemOf(view, name)
+  const wrong = problemOf(view, name, rule.maxLength)
   const typed = rule.secret ? undefined : (view.form.values[name] ?? value)
   const isOther = isOlder(view) && !rule.secret && (typed ?? '').trim() !== (value ?? '').trim()
   const notes = [hint && `${id}-hint`, wrong && `${id}-wrong`, isOther && `${id}-now`]
@@ -100,7 +97,6 @@ export function Field({
     required: required ?? false,
     autocomplete,
     autofocus: autofocus ?? false,
-    maxLength: maxLength ?? rule.maxLength,
     'aria-invalid': wrong ? ('true' as const) : undefined,
     'aria-describedby': notes.filter(Boolean).join(' ') || undefined,
     ...Object.fromEntries(Object.entries(data).map(([key, text]) => [`data-${key}`, text])),
@@ -242,10 +238,13 @@ export const Submit = ({
 export function Summary({
   view,
   fields = {},
+  labels = {},
   text,
 }: {
   view: View
   fields?: Record<string, string>
+  /** Labels of fields, which the summary puts before their errors. */
+  labels?: Partial<Record<string, string>>
   /** In place of what the catalogue says of the error. */
   text?: ComponentChildren
 }) {
@@ -254,6 +253,10 @@ export function Summary({
   const issues = error.errors ?? []
   const field = fieldOf(view)
   const words = text ?? errorText(view, error)
+  const named = (name: string, problem: string) => {
+    const label = labels[name]
+    return label === undefined ? problem : view.words.labelled(label, problem)
+  }
   return (
     <div class="summary" role="alert" tabIndex={-1} autofocus>
       <h2>{view.t('form.problem')}</h2>
@@ -263,7 +266,7 @@ export function Summary({
         <ul>
           {issues.map(({ field, code, message }) => (
             <li>
-              <a href={`#field-${fields[field] ?? field}`}>{messageOf(view, code, message, field)}</a>
+              <a href={`#field-${fields[field] ?? field}`}>{named(field, messageOf(view, code, message, field))}</a>
             </li>
           ))}
         </ul>
@@ -293,9 +296,14 @@ function messageOf({ words }: Pick<View, 'words'>, code: string, message: string
   return words.has(key) ? words.t(key) : message
 }
 
-function problemOf(view: View, name: string): string | undefined {
-  const { error } = view.form
+/** Browsers silently cut pasted text at `maxlength`, so fields have none. The error gives the limit instead. */
+function problemOf(view: View, name: string, most?: number): string | undefined {
+  const { error, values } = view.form
+  const { t, number } = view.words
   const issue = error?.errors?.find(({ field }) => field === name)
+  const { length } = (values[name] ?? '').replaceAll('\r\n', '\n')
+  if (issue?.code === 'TOO_LONG' && most !== undefined && length > most)
+    return t('error.tooLong', { most: number(most), length: number(length) })
   if (issue) return messageOf(view, issue.code, issue.message, name)
   return error && fieldOf(view) === name ? errorText(view, error) : undefined
 }

@@ -12,7 +12,7 @@ import {
   style,
 } from '../kit/assets.js'
 import { links } from '../kit/links.js'
-import type { View } from '../kit/page.js'
+import type { Said, View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
 import { PENDING } from '../kit/pending.js'
 import type { Frame, FrameProps } from '../kit/routes.js'
@@ -27,7 +27,7 @@ import { Unread, Waits } from './waits.js'
 
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
-function Layout({ view, title, head, isUnlisted, section, isSetup, children }: FrameProps) {
+function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, children }: FrameProps) {
   const { t, settings, words, href, isAlone, copiedAt } = view
   const { customCss } = settings // not on the dashboard, where a broken one is taken back
   const content = (
@@ -63,6 +63,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
         )}
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
         <link rel="stylesheet" href={href(style.path)} />
+        {section && isFramed ? <link rel="stylesheet" href={href(publicStyle.path)} /> : null}
         <link rel="stylesheet" href={href((section ? dashboardStyle : publicStyle).path)} />
         {section && SECTIONS[section].group !== 'work' ? (
           <link rel="stylesheet" href={href(settingsStyle.path)} />
@@ -118,7 +119,7 @@ function Layout({ view, title, head, isUnlisted, section, isSetup, children }: F
             </a>
           ))}
           {copiedAt === undefined ? <noscript>{t('layout.utc')}</noscript> : <span>{t('layout.utc')}</span>}
-          {view.viewer || isAlone ? null : <Languages view={view} />}
+          {(view.viewer && !isSetup) || isAlone ? null : <Languages view={view} />}
         </footer>
       </body>
     </html>
@@ -139,16 +140,25 @@ const OwnLinks = ({ lines }: { lines: readonly string[] }) => (
   </>
 )
 
+/** Messages about something that did not happen, which are red and not green. */
+const NOTHING: readonly Said['flash'][] = ['decidedNone', 'chooseFirst', 'undoneNot']
+
 /** What was done, and the way back. */
 function Flash({ view }: { view: View }) {
   const { t, said, undo, form } = view
   if (said.length === 0) return null
   return (
-    <div class="flash" role="status" tabIndex={-1} autofocus={!form.error}>
+    <div
+      class={said.every(({ flash }) => NOTHING.includes(flash)) ? 'flash nothing' : 'flash'}
+      role="status"
+      tabIndex={-1}
+      autofocus={!form.error}
+    >
       {said.map(({ flash, count = 0, name = `#${count}` }) => t(`flash.${flash}`, { count, name })).join(' ')}
+      {said.map(({ more }) => more)}
       {undo === undefined || !view.viewer ? null : (
         <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
-          <Hidden name="to" value={withParameters(view.url, {})} />
+          <Hidden name="to" value={withParameters(view.url, { choices: view.queried('choices') })} />
           <button type="submit" class="link" data-key="u">
             {t('undo.button')}
           </button>
@@ -241,7 +251,7 @@ function SearchAndAccount({ view }: { view: View }) {
             <a href={href(signInFrom(view))} aria-current={path === '/login' ? 'page' : undefined}>
               {t('nav.login')}
             </a>
-            {settings.allowSignup ? (
+            {settings.allowSignup && view.sendsMail ? (
               <a
                 class="button primary"
                 href={href(signInFrom(view, '/join'))}
@@ -257,10 +267,10 @@ function SearchAndAccount({ view }: { view: View }) {
   )
 }
 
-/** The languages of the pages, each by its own name. */
+/** The languages of the pages, each by its own name. For a person who is signed in, a choice changes the account. */
 function Languages({ view }: { view: View }) {
   return (
-    <Form view={view} to="/language" class="languages">
+    <Form view={view} to={view.viewer ? '/settings/language' : '/language'} class="languages">
       <input type="hidden" name="to" value={view.url} />
       {LANGUAGES.map((code) => (
         <button

@@ -3,6 +3,7 @@ import { UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
+import * as roles from '../../service/roles.js'
 import * as tags from '../../service/tags.js'
 import { pageNumber, withParameters, withQuery } from '../kit/addresses.js'
 import { Redirect, type View } from '../kit/page.js'
@@ -110,6 +111,20 @@ export const tagsOffered = (view: View) =>
     const list = await view.call(tags.list, { limit: FIRST, page, visibility: EVERY, counts: false })
     return { rows: [...list.tags], total: list.total_count }
   })
+
+/** The roles of the site; none where the reader may not know them. */
+export async function rolesOf(view: View): Promise<roles.Role[]> {
+  if (!view.may(roles.list)) return []
+  const { rows } = await allOrFirst(async (page) => {
+    const list = await view.call(roles.list, { limit: FIRST, page })
+    return { rows: [...list.roles], total: list.total_count }
+  })
+  return rows
+}
+
+/** The same without the built-in one, which everybody has. */
+export const rolesOffered = async (view: View): Promise<roles.Role[]> =>
+  (await rolesOf(view)).filter(({ isSystem }) => !isSystem)
 
 /** The filter by words, as far as it is looked for. */
 export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200)

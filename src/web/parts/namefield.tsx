@@ -14,7 +14,6 @@ export const NameField = ({ view, id }: { view: View; id?: string }) =>
       name="name"
       label={view.t('field.name')}
       hint={view.t('field.nameHint')}
-      maxLength={100}
       autocomplete="nickname"
       {...(id !== undefined && { id })}
     />

@@ -5,6 +5,7 @@ import type { View } from '../kit/page.js'
 import { ActiveFilters } from './activefilters.js'
 import { fieldOf } from './personfilter.js'
 import { addressOf, recentDays } from './postquery.js'
+import { WordsField } from './wordsfield.js'
 
 /** Counts above this number are shown as a lower bound. */
 const MOST_COUNTED = 1000
@@ -61,14 +62,7 @@ export function PostFilters({
   return (
     <form class="filter-bar" action={view.href(path)}>
       {filter.sort === undefined ? null : <input type="hidden" name="sort" value={filter.sort} />}
-      <input
-        type="search"
-        name="q"
-        value={filter.query}
-        maxLength={200}
-        aria-label={t('filter.words')}
-        placeholder={t('filter.words')}
-      />
+      <WordsField value={filter.query} label={t('filter.words')} />
       <details class="fold" open={isUnclear}>
         <summary class="button plain">{t('filter.title')}</summary>
         <div class="filter-bar">

@@ -18,6 +18,7 @@ import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
 import { PostRules } from './postrules.js'
 import { RoadmapField } from './roadmapfield.js'
+import { SignInNext } from './signinnext.js'
 
 interface Named {
   name: string
@@ -81,7 +82,6 @@ export function PostForm({
         name="title"
         label={t('post.title')}
         required
-        maxLength={100}
         autocomplete="off"
         value={values.title}
         {...(similar && { data: { similar: view.href('/posts/similar') } })}
@@ -119,6 +119,7 @@ export function PostForm({
             {t('form.cancel')}
           </a>
         )}
+        <SignInNext view={view} />
       </div>
     </Form>
   )

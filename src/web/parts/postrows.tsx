@@ -69,28 +69,29 @@ const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete
 const DECIDE_KEYS = { spam: 's', keep: 'e', delete: '#' } as const
 
 /** The keys of what can be done with the chosen rows. */
-export const keysOf = (moves: boolean, tags: boolean, decides: boolean) => [
+export const keysOf = (moves: boolean, tags: boolean, decides: boolean, hidden: boolean) => [
   ...(moves
     ? ([
         ['m', 'filter.roadmap'],
-        ['b', 'filter.board'],
+        ['v', 'filter.board'],
       ] as const)
     : []),
   ...(tags ? [['t', 'posts.addTag'] as const] : []),
   ...(decides
-    ? ([
-        ['e', 'posts.keep'],
-        ['s', 'posts.spam'],
-        ['#', 'action.delete'],
-      ] as const)
+    ? [...(hidden ? [['e', 'posts.keep'] as const] : []), ['s', 'posts.spam'] as const, ['#', 'action.delete'] as const]
     : []),
 ]
+
+/** Whether any row is hidden as spam or held: only those can be published. */
+export const someHidden = (rows: readonly Pick<Post, 'is_spam' | 'is_held'>[]): boolean =>
+  rows.some(({ is_spam: isSpam, is_held: isHeld }) => isSpam === true || isHeld === true)
 
 /** The rows, and what can be done with those that are chosen. The buttons of one form lead to different addresses. */
 export function PostRows({ view, path, rows, query, places, tags, all }: RowsProps) {
   const { t } = view
   const search = withParameters(view.url, {}).slice(view.path.length)
   const [moves, decides] = [places !== undefined, view.may(decideMany) && rows.some(({ may }) => may.includes('spam'))]
+  const verbs = (['spam', 'keep', 'delete'] as const).filter((verb) => verb !== 'keep' || someHidden(rows))
   const deletes = decides && rows.some(({ may }) => may.includes('delete'))
   const tagged = view.may(tagPosts) && tags.length > 0
   const canChoose = moves || tagged || decides
@@ -119,7 +120,7 @@ export function PostRows({ view, path, rows, query, places, tags, all }: RowsPro
             />
             <Where
               name="boardId"
-              shortcut="b"
+              shortcut="v"
               label={t('filter.board')}
               none={t('post.noBoard')}
               rows={places.boards}
@@ -140,18 +141,20 @@ export function PostRows({ view, path, rows, query, places, tags, all }: RowsPro
           </>
         ) : null}
         {decides
-          ? (['spam', 'keep', ...(deletes ? (['delete'] as const) : [])] as const).map((decision) => (
-              <button
-                type="submit"
-                class={`button ${decision === 'delete' ? 'danger' : 'plain'}`}
-                name="decision"
-                value={decision}
-                data-many={DECIDE_KEYS[decision]}
-                formaction={view.href(`${path}/decide${search}`)}
-              >
-                {t(DECIDES[decision])}
-              </button>
-            ))
+          ? verbs
+              .filter((verb) => verb !== 'delete' || deletes)
+              .map((decision) => (
+                <button
+                  type="submit"
+                  class={`button ${decision === 'delete' ? 'danger' : 'plain'}`}
+                  name="decision"
+                  value={decision}
+                  data-many={DECIDE_KEYS[decision]}
+                  formaction={view.href(`${path}/decide${search}`)}
+                >
+                  {t(DECIDES[decision])}
+                </button>
+              ))
           : null}
       </div>
     </Form>

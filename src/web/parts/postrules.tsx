@@ -7,19 +7,16 @@ export const PostRules = ({
   view,
   pinned = false,
   locked,
+  isSent = view.form.values.title !== undefined,
 }: {
   view: View
   pinned?: boolean | undefined
   locked: Lock
+  /** Whether the page shows what was sent. */
+  isSent?: boolean
 }) => (
   <>
-    <Check
-      view={view}
-      name="pinned"
-      label={view.t('post.pinned')}
-      checked={pinned}
-      isSent={view.form.values.title !== undefined}
-    />
+    <Check view={view} name="pinned" label={view.t('post.pinned')} checked={pinned} isSent={isSent} />
     <Choice
       view={view}
       name="locked"

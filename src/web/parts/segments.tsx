@@ -18,7 +18,7 @@ export function Segments({ view, of }: { view: View; of: Awaited<ReturnType<type
   )
   if (groups.length === 0) return null
   return (
-    <details>
+    <details class="history">
       <summary>{t('voters.segments')}</summary>
       {of.is_capped ? <p class="soft">{t('voters.newest', { count: of.voters })}</p> : null}
       {groups.map(({ by, rows }) => (

@@ -1,3 +1,4 @@
+import type { LegalPage } from '../../core/legal.js'
 import type { Text } from '../../core/markdown/index.js'
 import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
@@ -18,9 +19,11 @@ export const SignupNote = ({ view }: { view: View }) =>
     />
   )
 
-/** Says that people accept the terms and the privacy policy by signing up, if the site has these pages. */
-export function Accepted({ view: { t, href, legal } }: { view: View }) {
-  const [terms, privacy] = [legal.includes('terms'), legal.includes('privacy')]
+/** Says that people accept the terms and the privacy policy by signing up. Leaves out a page that the note links to. */
+export function Accepted({ view: { t, href, legal, settings } }: { view: View }) {
+  const isLinked = (name: LegalPage) => new RegExp(`${links.legal(name)}(?![\\w-])`).test(settings.signupNote ?? '')
+  const isNamed = (name: LegalPage) => legal.includes(name) && !isLinked(name)
+  const [terms, privacy] = [isNamed('terms'), isNamed('privacy')]
   if (!terms && !privacy) return null
   const sentence = t(terms && privacy ? 'join.acceptBoth' : terms ? 'join.acceptTerms' : 'join.acceptPrivacy', {
     terms: '\0terms\0',

@@ -166,7 +166,7 @@ function CommentItem({
               <Hidden name="if_updated_at" value={comment.updated_at} />
               <Hidden name="to" value={team && `${team.back}#comment-${comment.id}`} />
               <button type="submit" class="link">
-                {t(comment.is_spam ? 'action.notSpam' : 'action.spam')}
+                {t(comment.is_spam ? 'action.notSpam' : 'decision.spam')}
               </button>
             </Form>
           ) : null}

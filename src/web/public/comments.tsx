@@ -5,6 +5,7 @@ import * as moderation from '../../service/moderation.js'
 import { cameFrom, withQuery } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
+import { teamFrame } from '../kit/teamframe.js'
 import { commentPreview } from '../parts/commentpreview.js'
 import { Confirm } from '../parts/confirm.js'
 import { Check, Form, Hidden, Submit, Summary } from '../parts/form.js'
@@ -76,6 +77,7 @@ async function loadShown(view: View) {
 export const editComment = page({
   cache: 'actor',
   signedIn: true,
+  frame: teamFrame,
   forms: [service.update],
   async load(view) {
     const shown = await loadShown(view)
@@ -128,7 +130,7 @@ export const update = action({
     if (form.preview === undefined) return undefined
     const data = await editComment.load(view)
     await admitPreview(view, service.update, { ...given(view), body: form.body ?? '' })
-    return { title: view.t('comment.edit'), texts: previewOf(view, 'body'), show: editComment.show(view, data) }
+    return { title: view.t('comment.edit'), page: editComment, texts: previewOf(view, 'body'), show: editComment.show(view, data) } // prettier-ignore
   },
   input: (view, { body = '', is_internal, if_updated_at }) => ({
     ...given(view),

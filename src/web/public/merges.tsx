@@ -9,15 +9,18 @@ import { mergingScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
+import { teamFrame } from '../kit/teamframe.js'
 import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { Marked } from '../parts/marked.js'
 import { Refused } from '../parts/refused.js'
+import { withChoices } from '../parts/rowchoices.js'
 import { postAt } from './posts.js'
 
 /** The form that merges a post: it offers similar posts, and takes the number or address of any other. */
 export const mergePost = page({
   cache: 'never',
   signedIn: true,
+  frame: teamFrame,
   forms: [service.merge],
   async load(view) {
     const post = await postAt(view)
@@ -105,7 +108,7 @@ const MOST = 10
 /** What is no number and no address, but may be a slug. */
 const wordsIn = ({ into = '' }: Fields): string | undefined => {
   const text = into.trim().slice(0, 200)
-  return text === '' || /^#?\d+$|^#\d+ · |\/posts\//.test(text) ? undefined : text
+  return text === '' || /^#?\d+$|^#\d+ \u00B7 |\/posts\//.test(text) ? undefined : text
 }
 
 /** Other posts that have the words. */
@@ -116,7 +119,7 @@ async function foundBy(view: LiveView, words: string, except: string) {
 
 /** The number, slug or address of a post as somebody gives it, or the number with its title, as a script writes it. */
 const postIn = (given: string): string => {
-  const numbered = /^#\d+(?= · )/.exec(given)?.[0]
+  const numbered = /^#\d+(?= \u00B7 )/.exec(given)?.[0]
   if (numbered !== undefined) return numbered
   const slug = /\/posts\/([^/?#\s]+)/.exec(given)?.[1]
   return slug === undefined ? given : URI.test(slug) ? decodeURIComponent(slug) : slug
@@ -158,6 +161,7 @@ function afterMerge(view: View, into: string): string {
 export const merge = action({
   operation: service.merge,
   page: async () => mergePost,
+  many: ['chosen'], // the rows of the inbox
   /** Of one post, what refuses it refuses the whole. */
   async before(view, form) {
     if (!view.viewer) return undefined
@@ -178,7 +182,11 @@ export const merge = action({
     const target = await targetOf(view, form)
     const to = afterMerge(view, target?.slug ?? inputOf(view, form).into)
     const isThere = target === undefined || to !== cameFrom(view)
-    return { to, flash: isThere ? 'merged' : { flash: 'mergedInto', count: target.number }, undo: undo?.undo_id }
+    return {
+      to: isThere ? to : withChoices(to, form),
+      flash: isThere ? 'merged' : { flash: 'mergedInto', count: target.number },
+      undo: undo?.undo_id,
+    }
   },
 })
 

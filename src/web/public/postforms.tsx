@@ -10,6 +10,7 @@ import { links } from '../kit/links.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { boardsWith, roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
+import { teamFrame } from '../kit/teamframe.js'
 import { asksForBoards, boardText } from '../parts/boardfield.js'
 import { Summary } from '../parts/form.js'
 import { PostForm } from '../parts/postform.js'
@@ -196,6 +197,7 @@ export const create = action({
 export const editPost = page({
   cache: 'actor',
   signedIn: true,
+  frame: teamFrame,
   forms: [service.update],
   async load(view) {
     const shown = await postAt(view)
@@ -253,6 +255,7 @@ export const update = action({
     if (form.preview !== undefined) await admit(view, form)
     return {
       title: view.t('post.editTitle'),
+      page: editPost,
       texts: previewOf(view, 'contentMarkdown'),
       show: editPost.show(view, data),
     }

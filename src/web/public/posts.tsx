@@ -175,7 +175,7 @@ export const post = page({
                 </a>
               )}
               {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
-              {view.can('post:update') && !shown.is_held && !shown.is_spam ? (
+              {view.can('post:update') && (!shown.is_held || shown.may.includes('spam')) && !shown.is_spam ? (
                 <a href={href(`${path}/merge`)}>{t('action.merge')}</a>
               ) : null}
               {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}

@@ -1,8 +1,10 @@
+import { invalidField } from '../../core/fields.js'
 import { audience } from '../../service/audience.js'
 import * as service from '../../service/posts.js'
 import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
-import { action, page, Redirect } from '../kit/page.js'
+import { action, page, Redirect, type Fields, type LiveView } from '../kit/page.js'
+import { teamFrame } from '../kit/teamframe.js'
 import { TellNobody, WillTell } from '../parts/audience.js'
 import { Form, Hidden, Submit, Summary } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'
@@ -19,6 +21,7 @@ import { postAt } from './posts.js'
 export const postUpdate = page({
   cache: 'never',
   signedIn: true,
+  frame: teamFrame,
   forms: [service.update],
   async load(view) {
     const post = await postAt(view)
@@ -66,15 +69,32 @@ export const postUpdate = page({
   ),
 })
 
+/** Whether the form sets a status other than the present one. */
+async function assertSays(view: LiveView, { message = '', roadmapId }: Fields): Promise<void> {
+  if (message.trim() !== '') return
+  const post = await postAt(view)
+  if (roadmapId !== undefined && roadmapId !== (post.roadmap?.url ?? '')) return
+  const text = view.t('update.without')
+  throw invalidField({ code: 'UPDATE_WITHOUT', message: text, field: 'message', rule: text, value: '' })
+}
+
 export const update = action({
   operation: service.update,
   images: 'message',
   page: async () => postUpdate,
   async before(view, form) {
-    if (form.preview === undefined) return undefined
+    if (form.preview === undefined) {
+      if (view.viewer) await assertSays(view, form)
+      return undefined
+    }
     const data = await postUpdate.load(view)
     await admitPreview(view, service.update, { id: view.params.slug, message: form.message ?? '' })
-    return { title: postUpdate.title(view, data), texts: previewOf(view, 'message'), show: postUpdate.show(view, data) }
+    return {
+      title: postUpdate.title(view, data),
+      page: postUpdate,
+      texts: previewOf(view, 'message'),
+      show: postUpdate.show(view, data),
+    }
   },
   input: ({ params }, { roadmapId, message, quiet, ifUpdatedAt }) => ({
     id: params.slug,

@@ -86,7 +86,7 @@ export function usageOf(command: Command): string {
   const needed = command.options.filter(({ long = '' }) => requiredOf(command).includes(long))
   return [
     ...words,
-    ...(command.commands.length > 0 ? ['COMMAND'] : []),
+    ...(command.commands.length > 0 && command.registeredArguments.length === 0 ? ['COMMAND'] : []),
     ...command.registeredArguments.map((each) => argumentOf(each, promptedOf(command)[each.name()] !== undefined)),
     ...needed.map((option) => option.flags.replace(/^-\w, /, '')),
     '[options]',

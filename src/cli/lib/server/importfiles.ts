@@ -1,4 +1,14 @@
-import { createReadStream, existsSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  createReadStream,
+  existsSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -17,6 +27,12 @@ const KEPT_MS = 3_600_000
 
 const SHOWN = 'the file'
 
+/** Prefix of an empty file beside a received file. While it is fresh, an import in some process reads the received file. */
+const READER = 'reader-'
+
+/** Milliseconds after which a reader touches its file, and after which an untouched file means that it was killed. */
+const [SIGN_MS, SILENT_MS] = [60_000, 600_000]
+
 /** The files in the data folder. All servers of a machine find them. */
 export function importFiles(dataDir: string | undefined): Files {
   const folders = () =>
@@ -29,12 +45,18 @@ export function importFiles(dataDir: string | undefined): Files {
     const folder = folderOf(id)
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }
-  const removeAbandoned = () => removeLeftovers(copyLeftovers(dataDir ?? tmpdir(), new Date()))
+  const removeUnread = (id: string) => {
+    if (isRead(folderOf(id))) setTimeout(() => removeUnread(id), KEPT_MS).unref()
+    else remove(id)
+  }
+  const removeAbandoned = () =>
+    removeLeftovers(copyLeftovers(dataDir ?? tmpdir(), new Date()).filter(({ file }) => !isRead(file)))
   return {
     async *receive(bytes, options) {
       removeAbandoned()
       const id = randomWord(32)
-      const folder = folderNear(dataDir, `${IMPORT}${id}-`)
+      const whose = 'forPerson' in options ? personIn(options.forPerson) : undefined
+      const folder = folderNear(dataDir, `${IMPORT}${id}-${whose === undefined ? '' : `${whose}-`}`)
       try {
         const file = path.join(folder, 'file')
         for await (const rows of received(bytes, file)) yield { received: rows }
@@ -43,12 +65,17 @@ export function importFiles(dataDir: string | undefined): Files {
         remove(id)
         throw error
       }
-      if (!options?.untilRemoved) setTimeout(() => remove(id), KEPT_MS).unref()
+      if (whose !== undefined) {
+        for (const other of folders())
+          if (other !== folder && path.basename(other).includes(`-${whose}-`) && isWhole(other) && !isRead(other))
+            rmSync(other, { recursive: true, force: true })
+        setTimeout(() => removeUnread(id), KEPT_MS).unref()
+      }
       yield { id }
     },
     async open(id, { product, map }) {
       const folder = folderOf(id)
-      const [name] = folder === undefined ? [] : readdirSync(folder)
+      const name = folder === undefined ? undefined : readdirSync(folder).find((each) => !each.startsWith(READER))
       if (folder === undefined || name === undefined)
         throw new AppError('NOT_FOUND', 'The file is not here any more. Send it again.')
       const from = path.join(folder, name)
@@ -71,8 +98,27 @@ export function importFiles(dataDir: string | undefined): Files {
       }
     },
     remove: async (id) => remove(id),
-    ids: async () => folders().map((each) => FOLDER.exec(path.basename(each))?.[1] ?? ''),
+    ids: async () => folders().map(idIn),
     removeAbandoned: async () => removeAbandoned(),
+    async hold(id) {
+      const folder = folderOf(id)
+      if (folder === undefined) return () => {}
+      const file = path.join(folder, `${READER}${randomWord(16)}`)
+      const sign = () => {
+        try {
+          writeFileSync(file, '', { mode: 0o600 })
+          utimesSync(file, new Date(), new Date())
+        } catch {
+          // The folder is gone. The import reports that itself.
+        }
+      }
+      sign()
+      const timer = setInterval(sign, SIGN_MS).unref()
+      return () => {
+        clearInterval(timer)
+        rmSync(file, { force: true })
+      }
+    },
     async keep(id) {
       const folder = folderOf(id)
       if (folder !== undefined) utimesSync(folder, new Date(), new Date())
@@ -80,8 +126,26 @@ export function importFiles(dataDir: string | undefined): Files {
   }
 }
 
+/** Whether the folder has a file that is received. */
+const isWhole = (folder: string): boolean => existsSync(folder) && readdirSync(folder).some((name) => name !== 'file')
+
+/** Whether an import reads the file in the folder. */
+const isRead = (folder: string | undefined): boolean =>
+  folder !== undefined &&
+  existsSync(folder) &&
+  readdirSync(folder).some((name) => {
+    if (!name.startsWith(READER)) return false
+    const at = statSync(path.join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+    return new Date().getTime() - at < SILENT_MS
+  })
+
+/** A person in the name of a folder. */
+const personIn = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32)
+
 /** Matches the name of the folder of a received file, and captures the id of the file. */
 const FOLDER = new RegExp(`^${IMPORT}([0-9a-z]{32})-`)
+
+const idIn = (folder: string): string => FOLDER.exec(path.basename(folder))?.[1] ?? ''
 
 /** What a file seems to be by its first bytes. */
 async function endingOf(file: string): Promise<'zip' | 'json' | 'csv'> {

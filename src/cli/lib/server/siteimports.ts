@@ -18,6 +18,7 @@ export function siteImports(app: App, config: Config): NonNullable<Context['impo
       remove: async (id) => (await files()).remove(id),
       ids: async () => (await files()).ids(),
       removeAbandoned: async () => (await files()).removeAbandoned(),
+      hold: async (id) => (await files()).hold(id),
       keep: async (id) => (await files()).keep(id),
     },
   }
