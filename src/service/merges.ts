@@ -61,15 +61,19 @@ export const merge = operation({
   run(ctx, { ids, into, quiet = ids.length > 1, if_updated_at: seen }) {
     assertForEach('if_updated_at', EACH_TIME, ids, seen)
     const versions = new Map(ids.map((given, index) => [given.trim(), seen?.[index]]))
-    return changeMany(ctx, (tx) => targetOf(tx, into).then(() => eachOnce(ids)), {
+    return changeMany(ctx, (tx) => lockTarget(tx, into).then(() => eachOnce(ids)), {
       name: (given) => given,
       work: (tx, given) => mergeIn(tx, given, { into, quiet, seen: versions.get(given) }),
     })
   },
 })
 
-/** Where it does not exist, the whole fails, not each post. */
-const targetOf = (tx: Change, into: string): Promise<PostView> => visiblePost(tx, into)
+/** Locked, so it stays until the transaction ends. Where it does not exist, the whole fails, not each post. */
+async function lockTarget(tx: Change, into: string): Promise<void> {
+  const { postId } = await visiblePost(tx, into)
+  await lockPosts(tx.db, [postId])
+  await visiblePost(tx, into)
+}
 
 /** Merges a post in a transaction. What it throws of the contract, it throws before it writes. */
 async function mergeIn(
@@ -108,11 +112,11 @@ async function mergeIn(
   }
 }
 
-/** Read again once they are locked: until the transaction ends, nobody changes them, comments on them or votes for them. */
+/** Read again once both are locked: until the transaction ends, nobody changes them, comments on them or votes for them. */
 async function lockedPosts(tx: Change, given: string, into: string) {
-  const [target, { post }] = [await targetOf(tx, into), await postsGiven(tx, given)]
-  await lockPosts(tx.db, [target.postId, post.postId])
-  return { target: await targetOf(tx, into), ...(await postsGiven(tx, given)) }
+  const { post } = await postsGiven(tx, given)
+  await lockPosts(tx.db, [post.postId])
+  return { target: await visiblePost(tx, into), ...(await postsGiven(tx, given)) }
 }
 
 /**
