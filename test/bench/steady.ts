@@ -46,3 +46,9 @@ export function steadily({ url }: Pick<Server, 'url'>, next: () => Request): () 
     return { count: sorted.length, p50: share(0.5), p99: share(0.99), slowest: share(1) }
   }
 }
+
+/** Sends requests for so many milliseconds. */
+export async function waited(stop: () => Promise<Times>, ms: number): Promise<Times> {
+  await pause(ms)
+  return stop()
+}

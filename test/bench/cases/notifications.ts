@@ -8,7 +8,7 @@ import { get, page, post, type Request } from '../requests.js'
 import { id, tablesOf } from '../rows.js'
 import { answerOf, serve, type Server } from '../servers.js'
 import { copyOf } from '../sites.js'
-import { steadily, type Times } from '../steady.js'
+import { steadily, waited, type Times } from '../steady.js'
 import { openTarget, type Target } from '../target.js'
 
 /** A post that many people follow gets another status: how long it takes to tell them all, and what others feel of it. */
@@ -107,11 +107,6 @@ async function secondsUntil(isDone: () => Promise<boolean>, most = 120): Promise
     await pause(100)
   }
   return passed()
-}
-
-async function waited(stop: () => Promise<Times>, ms: number): Promise<Times> {
-  await pause(ms)
-  return stop()
 }
 
 /** Pages and lists, half of them signed in. */
