@@ -170,6 +170,7 @@ it.each([
   await look('/dashboard', '/dashboard/comments')
   const { view } = await site.call(views.create, { name: 'Triage', roadmapIds: ['none', 'planned'], shared: true })
   await look('/dashboard/posts', '/dashboard/posts?view=Triage', '/dashboard/posts?q=nothing&board=none&sort=votes')
+  await look('/dashboard/posts/merge', '/dashboard/posts/merge?ids=1&ids=2&into=dark&to=%2Fdashboard%2Fposts')
   await look(`/dashboard/views/${view.viewId}/delete`, `/dashboard/views/${view.viewId}/settings`)
   await look(`/dashboard/posts/${post.slug}?from=%2Fdashboard%2Fposts&row=0`, `/dashboard/posts/${post.slug}/delete`)
   await page.goto(`${site.url}/dashboard/posts`)

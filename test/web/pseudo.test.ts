@@ -208,6 +208,8 @@ it.each([
   const { view } = await site.call(views.create, { name: 'Πρώτα', roadmapIds: ['none'] })
   await look({ '/dashboard/posts': '/dashboard/posts?view=Πρώτα&q=Θέμα&by=me' })
   await look({ '/dashboard/posts': '/dashboard/posts' })
+  await look({ '/dashboard/posts/merge': '/dashboard/posts/merge?ids=1&ids=2&ids=99&all=true&to=/dashboard/posts' })
+  await look({ '/dashboard/posts/merge': '/dashboard/posts/merge?ids=1&into=Θέμα' })
   const teamAt = `/dashboard${at}`
   const event = await site.db.selectFrom('events').select('id').where('subject_id', '=', post.postId).orderBy('id', 'desc').limit(1).executeTakeFirstOrThrow() // prettier-ignore
   for (const which of ['', '?told=false'])

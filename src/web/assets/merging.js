@@ -59,7 +59,7 @@
       if (!answer.ok || answer.redirected) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       if (mine.signal.aborted || document.activeElement !== input) return
-      const options = Array.from(page.querySelectorAll('input[name=chosen]'), (radio, at) => {
+      const options = Array.from(page.querySelectorAll('[data-found] input[name=chosen]'), (radio, at) => {
         const option = Object.assign(document.createElement('li'), { id: `offered-${at}`, role: 'option', ariaSelected: 'false' }) // prettier-ignore
         const text = radio.parentElement?.querySelector('span')
         option.dataset.value = `#${radio.getAttribute('value')} · ${text?.querySelector('bdi')?.textContent ?? ''}`
@@ -68,7 +68,7 @@
       })
       chosen = -1
       input.removeAttribute('aria-activedescendant')
-      list.ariaLabel = page.querySelector('legend')?.textContent ?? ''
+      list.ariaLabel = page.querySelector('[data-found] legend')?.textContent ?? ''
       list.replaceChildren(...options)
       open(input, options.length > 0)
       if (said) said.textContent = page.querySelector('[data-offered]')?.textContent ?? ''

@@ -2,7 +2,6 @@ import { excerptOf } from '../../core/markdown/excerpt.js'
 import { AppError } from '../../core/errors.js'
 import * as service from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
-import * as posts from '../../service/posts.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
 import { isolated } from '../kit/bidi.js'
 import { links } from '../kit/links.js'
@@ -10,6 +9,7 @@ import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
 import { KeyHelp } from '../parts/keyhelp.js'
+import { nameStanding } from '../parts/mergetarget.js'
 import { Pager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
 import { addressOf } from '../parts/postquery.js'
@@ -60,7 +60,7 @@ async function load(view: LiveView) {
   })
   if (found.items.length === 0 && found.total > 0)
     throw new Redirect(withParameters(view.url, { page: found.total_pages === 1 ? undefined : found.total_pages }))
-  await nameMerged(view)
+  await nameStanding(view, 'mergedInto')
   const stages = view.may(movePosts) ? (await roadmapsWith(view)).rows : []
   nameStatus(view, stages)
   const counts = await view.call(service.count, { days })
@@ -76,18 +76,6 @@ async function load(view: LiveView) {
     boards: await boardsWith(view, board),
     stages,
     gone: await goneOf(view, found.items),
-  }
-}
-
-/** The address has the number of the post that others were merged into; what is said of it has its title too. */
-async function nameMerged(view: LiveView) {
-  const said = view.said.find(({ flash }) => flash === 'mergedInto')
-  if (!said?.count) return
-  try {
-    const { post } = await view.call(posts.show, { id: `#${said.count}` })
-    said.name = isolated(`#${post.number} ${post.title}`)
-  } catch (error) {
-    if (!(error instanceof AppError) || error.status >= 500) throw error
   }
 }
 

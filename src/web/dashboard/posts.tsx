@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.js'
 import { audience } from '../../service/audience.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
+import { merge as mergePosts } from '../../service/merges.js'
 import * as moderation from '../../service/moderationmany.js'
 import { move as movePosts, nowhere } from '../../service/postmoves.js'
 import { nothingGiven, tag as tagPosts } from '../../service/posttags.js'
@@ -45,20 +46,26 @@ const KEYS = [
 ] as const
 
 /** The page at its own address, where a form shows it again. */
-const atHome = (view: LiveView, chosen?: string): LiveView => ({
+const atHome = (view: LiveView, rest?: Rest): LiveView => ({
   ...view,
   path: HOME,
-  url: HOME + view.url.slice(view.path.length),
-  ...(chosen !== undefined && { form: { ...view.form, values: { ids: chosen } } }),
+  ...(rest?.at ? asked(rest.at) : { url: HOME + view.url.slice(view.path.length) }),
+  ...(rest && { form: { ...view.form, values: { ids: chosenOf(rest) } } }),
 })
+
+/** What an address of the table asks for. */
+function asked(url: string): Pick<View, 'url' | 'query' | 'queried'> {
+  const { searchParams } = new URL(url, 'http://site.invalid')
+  return { url, query: Object.fromEntries(searchParams), queried: (name) => searchParams.getAll(name) }
+}
 
 const pageWith = (rest?: Rest): AnyPage =>
   page({
     cache: 'never',
     section: 'posts',
-    load: (view) => load(atHome(view)),
+    load: (view) => load(atHome(view, rest)),
     title: ({ t }) => t('nav.posts'),
-    show: (view, data) => <Posts view={atHome(view as LiveView, rest && chosenOf(rest))} {...data} rest={rest} />,
+    show: (view, data) => <Posts view={atHome(view as LiveView, rest)} {...data} rest={rest} />,
   })
 
 const chosenOf = ({ failed }: Rest): string => failed.map(({ given }) => given).join('\n')
@@ -81,21 +88,20 @@ type Data = Awaited<ReturnType<typeof load>>
 function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefined }) {
   const { t, href } = view
   const { filter, facets, saved, tags, opened, spam, unclear, error } = data
-  const tagged = tags.length > 0 && view.may(tagPosts)
+  const can = {
+    moves: data.places !== undefined,
+    tags: tags.length > 0 && view.may(tagPosts),
+    merges: view.may(mergePosts),
+    decides: view.may(moderation.decideMany),
+  }
   const refused = error && !unclear ? { ...view, form: { values: {}, error } } : view
   const isFiltered = Object.keys(filter).some((field) => field !== 'sort' && field !== 'withoutSpam')
   const leavesOut = !filter.spam && view.can('board:read')
   return (
     <>
       <Top view={view} title={t('nav.posts')} count={t('board.posts', { count: data.total })}>
-        {data.rows.length > 0 && (data.places ?? (tagged || view.may(moderation.decideMany))) ? (
-          <KeyHelp
-            view={view}
-            keys={[
-              ...KEYS,
-              ...keysOf(data.places !== undefined, tagged, view.may(moderation.decideMany), someHidden(data.rows)),
-            ]}
-          />
+        {data.rows.length > 0 && Object.values(can).some(Boolean) ? (
+          <KeyHelp view={view} keys={[...KEYS, ...keysOf({ ...can, hidden: someHidden(data.rows) })]} />
         ) : null}
         <SavedViews
           view={view}
@@ -204,11 +210,11 @@ async function willTell(view: LiveView, { ids, roadmapId, quiet }: Fields): Prom
 }
 
 /** Back to the list, or the list with what could not be done, and what could be. */
-function done(
+export function done(
   { outcomes, changed, undo }: Done,
   to: string | undefined,
   flash: Flash,
-  more: readonly Said[] = [],
+  { more = [], at }: { more?: readonly Said[] | undefined; at?: string | undefined } = {},
 ): Outcome {
   const failed = outcomes.filter(({ outcome }) => outcome === 'failed')
   const id = undo?.undo_id
@@ -216,7 +222,7 @@ function done(
     to: within(to) ?? HOME,
     flash: [{ flash, count: changed }, ...more],
     undo: id,
-    ...(failed.length > 0 && { again: pageWith({ changed, failed, undo: id }) }),
+    ...(failed.length > 0 && { again: pageWith({ changed, failed, undo: id, at, flash }) }),
   }
 }
 
@@ -246,7 +252,7 @@ export const move = action({
     if (isStep(form)) return stepDone(view, form, answer, 'postsChanged')
     const isWhole = answer.outcomes.every(({ error }) => error === undefined) // the count is of all of them
     const tells = isWhole && answer.changed > 0 ? told.get(form) : undefined
-    return done(answer, form.to, 'postsChanged', tells && [tells])
+    return done(answer, form.to, 'postsChanged', { more: tells && [tells] })
   },
 })
 

@@ -6,6 +6,7 @@ import { move as movePosts } from '../../service/postmoves.js'
 import * as views from '../../service/views.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
+import { nameStanding } from '../parts/mergetarget.js'
 import { assertTidy, boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { nobodyIn, unclearPerson, type Unclear } from '../parts/personfilter.js'
 import { askedOf, inTable } from '../parts/postquery.js'
@@ -26,6 +27,7 @@ type Listed = Pick<Awaited<ReturnType<typeof posts.list.run>>, 'posts' | 'total_
 /** What the table of posts shows. */
 export async function load(view: LiveView) {
   assertTidy(view)
+  await nameStanding(view, 'mergedStays')
   const asked = askedOf(view)
   const { sort, ...filter } = inTable(asked)
   const { views: saved } = await view.call(views.list, {})

@@ -13,6 +13,7 @@ const person = () => import('./person.js')
 const post = () => import('./post.js')
 const postActions = () => import('./postactions.js')
 const posts = () => import('./posts.js')
+const postMerges = () => import('./postmerges.js')
 const roadmaps = () => import('./roadmaps.js')
 const keys = () => import('./keys.js')
 const mails = () => import('./mails.js')
@@ -37,6 +38,7 @@ export const routes = {
     '/dashboard/posts/tag': async () => (await posts()).sentTo,
     '/dashboard/posts/decide': async () => (await posts()).sentTo,
     '/dashboard/posts/views': async () => (await posts()).sentTo,
+    '/dashboard/posts/merge': async () => (await postMerges()).mergeChosen,
     '/dashboard/posts/:slug': async () => (await post()).teamPost,
     '/dashboard/posts/:slug/told/:event': async () => (await told()).told,
     '/dashboard/posts/:slug/delete': async () => (await postActions()).deletePost,
@@ -89,6 +91,7 @@ export const routes = {
     '/dashboard/posts/move': async () => (await posts()).move,
     '/dashboard/posts/tag': async () => (await posts()).tag,
     '/dashboard/posts/decide': async () => (await posts()).decide,
+    '/dashboard/posts/merge': async () => (await postMerges()).merge,
     '/dashboard/posts/views': async () => (await views()).saveView,
     '/dashboard/posts/:slug': async () => (await postActions()).decide,
     '/dashboard/posts/:slug/move': async () => (await postActions()).move,

@@ -18,7 +18,7 @@ export interface Repeat {
 export const ASK_AGAIN = 'ask-again'
 
 /** Fields of our own, which no operation declares. None is a secret. */
-const OWN = ['to', 'imageAlt', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', 'chosen', 'one', 'verb', 'typed', 'keep', 'rows', 'confirmed', 'about', 'all', 'rest', 'total', 'made', 'failed', 'undos', 'more', 'stop', 'date', ...Object.values<string>(PENDING)] // prettier-ignore
+const OWN = ['to', 'imageAlt', 'redirect', 'checked', 'preview', 'language', 'find', 'boardQuery', 'boardAsked', 'chosen', 'one', 'verb', 'typed', 'keep', 'rows', 'confirmed', 'about', 'all', 'rest', 'total', 'made', 'failed', 'undos', 'more', 'stop', 'date', 'searched', 'tell', ...Object.values<string>(PENDING)] // prettier-ignore
 
 /** What each row of a form says. */
 const OF_ROW = /^(as|status)-\d+$/

@@ -1,9 +1,10 @@
 import type { Outcome } from '../../service/lib/bulk.js'
 import type { Post } from '../../service/lib/postshapes.js'
+import { merge } from '../../service/merges.js'
 import { decideMany } from '../../service/moderationmany.js'
 import { tag as tagPosts } from '../../service/posttags.js'
 import { withParameters } from '../kit/addresses.js'
-import type { View } from '../kit/page.js'
+import type { Flash, View } from '../kit/page.js'
 import { TellNobody } from './audience.js'
 import { Form, Hidden, Summary } from './form.js'
 import { numberOf, PostTable } from './posttable.js'
@@ -13,6 +14,10 @@ export interface Rest {
   changed: number
   failed: readonly Outcome[]
   undo: string | undefined
+  /** The address of the rows, where the form was on another page. */
+  at: string | undefined
+  /** What is said of those that were changed. */
+  flash: Flash
 }
 
 /** What is wrong with a form: without a chosen row, in words that say so. */
@@ -28,7 +33,7 @@ export function Problem({ view }: { view: View }) {
 
 export function Failures({
   view,
-  rest: { changed, failed, undo },
+  rest: { changed, failed, undo, flash },
   rows,
 }: {
   view: View
@@ -47,7 +52,7 @@ export function Failures({
           </li>
         ))}
       </ul>
-      {changed > 0 ? <p>{t('flash.postsChanged', { count: changed })}</p> : null}
+      {changed > 0 ? <p>{t(`flash.${flash}`, { count: changed })}</p> : null}
       {undo === undefined ? null : (
         <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
           <Hidden name="to" value={withParameters(view.url, {})} />
@@ -61,15 +66,21 @@ export function Failures({
 }
 
 export function reasonOf({ words }: View, error: Outcome['error']): string {
-  const key = `error.${error?.code}`
-  return words.has(key) ? words.t(key) : (error?.message ?? '')
+  const [own, general] = [`posts.why.${error?.code}`, `error.${error?.code}`]
+  return words.has(own) ? words.t(own) : words.has(general) ? words.t(general) : (error?.message ?? '')
 }
 
 const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete' } as const
 const DECIDE_KEYS = { spam: 's', keep: 'e', delete: '#' } as const
 
 /** The keys of what can be done with the chosen rows. */
-export const keysOf = (moves: boolean, tags: boolean, decides: boolean, hidden: boolean) => [
+export const keysOf = ({
+  moves,
+  tags,
+  merges,
+  decides,
+  hidden,
+}: Record<'moves' | 'tags' | 'merges' | 'decides' | 'hidden', boolean>) => [
   ...(moves
     ? ([
         ['m', 'filter.roadmap'],
@@ -77,6 +88,7 @@ export const keysOf = (moves: boolean, tags: boolean, decides: boolean, hidden: 
       ] as const)
     : []),
   ...(tags ? [['t', 'posts.addTag'] as const] : []),
+  ...(merges ? [['i', 'posts.mergeInto'] as const] : []),
   ...(decides
     ? [...(hidden ? [['e', 'posts.keep'] as const] : []), ['s', 'posts.spam'] as const, ['#', 'action.delete'] as const]
     : []),
@@ -94,7 +106,8 @@ export function PostRows({ view, path, rows, query, places, tags, all }: RowsPro
   const verbs = (['spam', 'keep', 'delete'] as const).filter((verb) => verb !== 'keep' || someHidden(rows))
   const deletes = decides && rows.some(({ may }) => may.includes('delete'))
   const tagged = view.may(tagPosts) && tags.length > 0
-  const canChoose = moves || tagged || decides
+  const merges = view.may(merge)
+  const canChoose = moves || tagged || merges || decides
   const table = <PostTable view={view} posts={rows} query={query} canChoose={canChoose} hasTags={tags.length > 0} />
   if (!canChoose) return table
   return (
@@ -139,6 +152,17 @@ export function PostRows({ view, path, rows, query, places, tags, all }: RowsPro
               {t('posts.changeTags')}
             </button>
           </>
+        ) : null}
+        {merges ? (
+          <button
+            type="submit"
+            class="button plain"
+            data-many="i"
+            formaction={view.href(`${path}/merge`)}
+            formmethod="get"
+          >
+            {t('posts.mergeInto')}
+          </button>
         ) : null}
         {decides
           ? verbs

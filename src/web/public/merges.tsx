@@ -1,17 +1,23 @@
 import * as service from '../../service/merges.js'
 import * as posts from '../../service/posts.js'
 import { AppError, type ErrorCode } from '../../core/errors.js'
-import { invalidField } from '../../core/fields.js'
-import { searchWords } from '../../core/words.js'
-import * as lists from '../../service/postlists.js'
 import { cameFrom } from '../kit/addresses.js'
-import { mergingScript } from '../kit/assets.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
 import { teamFrame } from '../kit/teamframe.js'
-import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
-import { Marked } from '../parts/marked.js'
+import { Form, Hidden, Submit, Summary } from '../parts/form.js'
+import {
+  foundBy,
+  MOST_OFFERED,
+  OfferedTargets,
+  reasonsFor,
+  TargetField,
+  targetIn,
+  targetNamed,
+  wordsIn,
+  wrongTarget,
+} from '../parts/mergetarget.js'
 import { Refused } from '../parts/refused.js'
 import { withChoices } from '../parts/rowchoices.js'
 import { postAt } from './posts.js'
@@ -28,12 +34,12 @@ export const mergePost = page({
     const words = wordsIn(view.form.error ? view.form.values : view.query)
     if (words) {
       const found = await foundBy(view, words, post.slug)
-      return { post, found, reasons: found.map(() => ({ words: searchWords(words) })), words }
+      return { post, found, reasons: reasonsFor(words, found), words }
     }
     const { posts: found, reasons } = await view.call(posts.similar, {
       title: post.title,
       except: post.postId,
-      limit: MOST,
+      limit: MOST_OFFERED,
     })
     return { post, found, reasons, words }
   },
@@ -51,40 +57,15 @@ export const mergePost = page({
         <Form view={view} to={`${links.post(post.slug)}/merge`}>
           <Hidden name="to" value={cameFrom(view)} />
           <Refused view={view} of={service.merge} />
-          {found.length > 0 ? (
-            <fieldset>
-              <legend>{words ? t('merge.found', { words }) : t('merge.like')}</legend>
-              {found.map(({ number, title, voters }, at) => (
-                <label class="check">
-                  <input type="radio" name="chosen" value={number} checked={form.values.chosen === String(number)} />{' '}
-                  <span>
-                    <bdi>
-                      <Marked text={title} words={reasons[at]?.words ?? []} />
-                    </bdi>{' '}
-                    <span class="soft">
-                      {voters.votes_hidden ? (
-                        <bdi>#{number}</bdi>
-                      ) : (
-                        t('merge.votes', { number, count: voters.votesCount })
-                      )}
-                    </span>
-                  </span>
-                </label>
-              ))}
-            </fieldset>
-          ) : null}
-          <Field
+          <OfferedTargets view={view} found={found} reasons={reasons} words={words} chosen={form.values.chosen} />
+          <TargetField
             view={view}
-            of={service.merge}
-            name="into"
+            found={found}
+            words={words}
             label={t(found.length > 0 ? 'merge.other' : 'merge.into')}
             hint={t('merge.hint')}
-            value={words ?? ''}
             autofocus={!form.error}
           />
-          <p class="hidden" role="status" data-offered="">
-            {words && !form.error ? offered(view, found.length) : ''}
-          </p>
           <div class="buttons">
             <Submit>{t('merge.send')}</Submit>
             <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
@@ -92,64 +73,20 @@ export const mergePost = page({
             </a>
           </div>
         </Form>
-        <script src={view.href(mergingScript.path)} type="module" />
       </div>
     )
   },
 })
 
-/** Announced to screen readers while someone types. The script reads it from this page. */
-const offered = ({ t }: View, count: number): string =>
-  count === 0 ? t('merge.none') : `${t('merge.count', { count })} ${t('merge.keys')}`
-
-/** Posts that are offered. */
-const MOST = 10
-
-/** What is no number and no address, but may be a slug. */
-const wordsIn = ({ into = '' }: Fields): string | undefined => {
-  const text = into.trim().slice(0, 200)
-  return text === '' || /^#?\d+$|^#\d+ \u00B7 |\/posts\//.test(text) ? undefined : text
-}
-
-/** Other posts that have the words. */
-async function foundBy(view: LiveView, words: string, except: string) {
-  const { posts: rows } = await view.call(lists.list, { query: words, limit: MOST + 1, votes: false })
-  return rows.filter(({ slug }) => slug !== except).slice(0, MOST)
-}
-
-/** The number, slug or address of a post as somebody gives it, or the number with its title, as a script writes it. */
-const postIn = (given: string): string => {
-  const numbered = /^#\d+(?= \u00B7 )/.exec(given)?.[0]
-  if (numbered !== undefined) return numbered
-  const slug = /\/posts\/([^/?#\s]+)/.exec(given)?.[1]
-  return slug === undefined ? given : URI.test(slug) ? decodeURIComponent(slug) : slug
-}
-/** What can be decoded: every percent sign begins a byte. */
-const URI = /^(?:[^%]|%[\da-f]{2})*$/i
-
 /** A button of the queue sends the version that it stands beside. */
-const inputOf = (
-  { params: { slug = '' }, query: { seen } }: Pick<View, 'params' | 'query'>,
-  { into, chosen }: Record<string, string | undefined>,
-) => ({
+const inputOf = ({ params: { slug = '' }, query: { seen } }: Pick<View, 'params' | 'query'>, form: Fields) => ({
   ids: [slug],
-  // The words that found what is chosen are still in the field
-  into: postIn((chosen && wordsIn({ into }) ? chosen : into?.trim()) || chosen || ''),
+  into: targetIn(form),
   ...(seen && { if_updated_at: [seen] }),
 })
 
 /** The post that a form names; undefined where it is only words. */
-async function targetOf(view: LiveView, form: Fields) {
-  try {
-    return (await view.call(posts.show, { id: inputOf(view, form).into })).post
-  } catch (error) {
-    if (error instanceof AppError && error.status < 500) return undefined
-    throw error
-  }
-}
-
-const wrong = (code: string, message: string, value: string) =>
-  invalidField({ code, message, field: 'into', rule: message, value: value.slice(0, 100) })
+const targetOf = (view: LiveView, form: Fields) => targetNamed(view, targetIn(form))
 
 /** From the team's page of the post to that of the post that stays; from another page, such as the inbox, back there. */
 function afterMerge(view: View, into: string): string {
@@ -166,11 +103,11 @@ export const merge = action({
   async before(view, form) {
     if (!view.viewer) return undefined
     const { into = '' } = form
-    if (into.trim() === '' && !form.chosen) throw wrong('MERGE_WITHOUT', view.t('merge.without'), into)
+    if (into.trim() === '' && !form.chosen) throw wrongTarget('MERGE_WITHOUT', view.t('merge.without'), into)
     const words = form.chosen ? undefined : wordsIn(form)
     if (words && (await targetOf(view, form)) === undefined) {
       const { length } = await foundBy(view, words, view.params.slug ?? '')
-      throw wrong('MERGE_WORDS', view.t(length > 0 ? 'merge.words' : 'merge.none'), into)
+      throw wrongTarget('MERGE_WORDS', view.t(length > 0 ? 'merge.words' : 'merge.none'), into)
     }
     const { outcomes } = await view.dryRun(service.merge, inputOf(view, form))
     const error = outcomes[0]?.error
