@@ -14,7 +14,7 @@ import {
 } from '../db/merges.js'
 import { lockPosts, type PostView } from '../db/posts/row.js'
 import { isReported } from '../db/reports.js'
-import { can, type Actor } from './lib/access.js'
+import { can } from './lib/access.js'
 import {
   assertForEach,
   bulkOutput,
@@ -27,10 +27,10 @@ import {
 } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import type { CachedContext } from './lib/context.js'
+import { refusalToMerge } from './lib/mergeable.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
-import { postPolicy } from './lib/postshapes.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { assertUnchanged, contentChanged } from './lib/times.js'
 import { isSeenAlike } from './lib/repeats.js'
@@ -87,11 +87,14 @@ async function mergeIn(
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
   if (seen !== undefined) await assertAsSeen(tx, { post, target, seen, into })
-  assertMergeable(tx.actor, post, target)
-  if (post.is_spam === HELD && (await commentedAmong(tx.db, [post.postId])).length > 0)
-    throw new AppError('MERGE_REFUSED', `Post #${post.number} waits for a look, and has comments or internal notes, which would move to #${target.number}. Publish it first.`) // prettier-ignore
-  if (await isReported(tx.db, post.postId))
-    throw new AppError('MERGE_REFUSED', `Post #${post.number} has open reports. Decide on them first.`)
+  assertTakes(post, target)
+  const refused = refusalToMerge(tx.actor, {
+    number: post.number,
+    hidden: post.is_spam,
+    isReported: await isReported(tx.db, post.postId),
+    isCommented: post.is_spam === HELD && (await commentedAmong(tx.db, [post.postId])).length > 0,
+  })
+  if (refused) throw refused
   const at = tx.now().toISOString()
   const isSeen = (await votesSeen(tx, [post])).has(post.postId) // before the caller's own vote moves
   const moved = await mergePost(tx.db, {
@@ -144,12 +147,12 @@ async function assertReads(tx: Change, post: PostView): Promise<void> {
 const merged = (post: PostView, stands: PostView) =>
   new AppError('POST_MERGED', `Post #${post.number} was merged into #${stands.number} already. Undo that merge first.`)
 
-function assertMergeable(actor: Actor, post: PostView, target: PostView): void {
+/** Whether a post can be merged into this one. What is to be decided about it first, `refusalToMerge` says. */
+function assertTakes(post: PostView, target: PostView): void {
   const [from, to] = [`#${post.number}`, `#${target.number}`]
   const shown = shownBy(post, target)
   const [problem] = [
     post.postId === target.postId && `Post ${from} cannot be merged into itself.`,
-    post.is_spam !== SHOWN && !(post.is_spam === HELD && postPolicy.may(actor, post).includes('spam')) && `Post ${from} is hidden or waits for a look. Publish it first.`, // prettier-ignore
     target.is_spam !== SHOWN && `Post ${to} is hidden or waits for a look. Publish it first.`,
     post.boardDisplay === 0 &&
       target.display === 1 &&

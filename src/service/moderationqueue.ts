@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import * as Type from 'typebox'
 import { HELD } from '../core/hidden.js'
+import { commentedAmong } from '../db/comments.js'
 import { itemsOf, notesOf, openReports, snoozesOf, textsOf, type ItemView } from '../db/moderation.js'
 import {
   COUNTED,
@@ -19,6 +20,7 @@ import {
 import type { Direction } from '../db/paging.js'
 import { can, MODERATORS, notAllowed, type Actor } from './lib/access.js'
 import { hourOf, type Context } from './lib/context.js'
+import { refusalToMerge, type Merging } from './lib/mergeable.js'
 import { operation } from './lib/operation.js'
 import { authorOf, PublicUser } from './lib/people.js'
 import { pageFields, pageKeys, pageOf, sourceOf, type Listing } from './lib/paging.js'
@@ -37,9 +39,11 @@ const DAY_MS = 24 * 60 * 60 * 1000
 interface Judged {
   kind: Candidate['kind']
   author: Holder | null
+  /** Undefined for a comment. */
+  merging?: Merging | undefined
 }
 
-/** `block` is to decide that it is spam, and to block its author. */
+/** `merge` is to merge the post into another, which the other one may refuse. `block` is to decide that it is spam, and to block its author. */
 const itemPolicy = policy(
   {
     spam: (actor: Actor, { kind }: Judged) =>
@@ -48,6 +52,10 @@ const itemPolicy = policy(
       needs(kind === 'post' ? 'post:destroy' : 'comment:delete:any')(actor, undefined),
     block: (actor: Actor, { author }: Judged) =>
       author && userPolicy.may(actor, author).includes('block') ? undefined : notAllowed(['user:block']),
+    merge: (actor: Actor, { merging }: Judged) =>
+      merging
+        ? (needs('post:update')(actor, undefined) ?? refusalToMerge(actor, merging))
+        : notAllowed(['post:update']),
   },
   { writes: 'content' },
 )
@@ -298,10 +306,17 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
     const holders = await holdersAmong(ctx, views)
     const onPosts = can(ctx.actor, 'comment:view_internal') ? [...new Set(views.map(({ postId }) => postId))] : []
     const noted = await notesOf(ctx.db, onPosts, MOST_NOTES)
-    const repeats =
-      kind === 'post'
-        ? await repeatedBy(ctx, newAmong(views, those, new Set(reports.map(({ postId }) => postId))))
-        : undefined
+    const held = kind === 'post' ? views.flatMap(({ id, isSpam }) => (isSpam === HELD ? [id] : [])) : []
+    const commented = new Set(await commentedAmong(ctx.db, held))
+    const mays = new Map(
+      views.map((view) => {
+        const { id, number, isSpam: hidden } = view
+        const isReported = reports.some(({ postId }) => postId === id)
+        const merging = kind === 'post' ? { number, hidden, isReported, isCommented: commented.has(id) } : undefined
+        return [id, itemPolicy.may(ctx.actor, { kind, author: holders.get(view.userId ?? '') ?? null, merging })]
+      }),
+    )
+    const repeats = kind === 'post' ? await repeatedBy(ctx, newAmong(views, those, mays)) : undefined
     // Only what waits for nothing may be snoozed
     const off = those.flatMap(({ id, reasons }) => (reasons.length === 0 ? [id] : []))
     const snoozes = off.length === 0 ? [] : await snoozesOf(ctx.db, kind, off, hourOf(ctx.now()).toISOString())
@@ -312,7 +327,7 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
       const snooze = snoozes.find((each) => (kind === 'post' ? each.postId : each.commentId) === view.id)
       if (candidate)
         shown.set(view.id, {
-          ...toItem(ctx, view, candidate, { reports: ofItem, author: holders.get(view.userId ?? '') ?? null }),
+          ...toItem(ctx, view, candidate, { reports: ofItem, may: mays.get(view.id) ?? [] }),
           ...(noted.has(view.postId) && { notes: noted.get(view.postId) ?? 0 }),
           ...(repeated && { repeats: repeated }),
           ...(snooze?.snoozedUntil && { snoozed: { until: snooze.snoozedUntil, person: snooze.username === null ? null : { name: snooze.name ?? '', username: snooze.username } } }), // prettier-ignore
@@ -326,7 +341,7 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
 const newAmong = (
   views: readonly ItemView[],
   waiting: readonly Shown[],
-  reported: ReadonlySet<string | null>,
+  mays: ReadonlyMap<string, Item['may']>,
 ): Newer[] => {
   const isNew = new Set(waiting.flatMap(({ id, reasons }) => (reasons.includes('new') ? [id] : [])))
   return views
@@ -337,7 +352,7 @@ const newAmong = (
       title: postTitle,
       text,
       updatedAt,
-      isReported: reported.has(id),
+      mayMerge: mays.get(id)?.includes('merge') ?? false,
       isHeld: isSpam === HELD,
     }))
 }
@@ -346,7 +361,7 @@ const toItem = (
   ctx: Context,
   view: ItemView,
   { kind, reasons, createdAt: waits }: Shown,
-  { reports, author }: { reports: Awaited<ReturnType<typeof openReports>>; author: Holder | null },
+  { reports, may }: { reports: Awaited<ReturnType<typeof openReports>>; may: Item['may'] },
 ): Item => ({
   id: view.id,
   kind,
@@ -373,7 +388,7 @@ const toItem = (
       created_at: createdAt,
       person: { name, username },
     })),
-  may: itemPolicy.may(ctx.actor, { kind, author }),
+  may,
 })
 
 /** The authors, with their permissions where these decide who may block them. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { DRY_RUN_HEADER } from '../../src/core/wire.js'
 import type { Permission } from '../../src/core/permissions.js'
 import { HELD } from '../../src/core/hidden.js'
 import { newId } from '../../src/core/ids.js'
@@ -250,6 +251,34 @@ describe.each(engines)('a held post that is merged on %s', (engine) => {
     expect(await repeats()).toMatchObject({ ...mergeable, is_mergeable: false })
     expect((await site.http(`GET /posts/${shown.postId}/activity`, { token: team.token })).text).not.toMatch(SECRET)
     expect((await site.http(`GET /posts/${held.postId}/activity`, { token: author.token })).status).toBe(200)
+  })
+
+  it('is offered for a merge only where that is not refused, as everything that waits', async () => {
+    const { site, shown, team, author, create, items } = await makeHolding(engine)
+    const [plain, noted, reported, spam] = [await create('One'), await create('Two'), await create('Three'), await create('Four')] // prettier-ignore
+    await site.http(`POST /posts/${noted.postId}/comments`, { token: team.token, body: { body: 'Hm', is_internal: true } }) // prettier-ignore
+    await site.http(`POST /moderation/${reported.postId}`, { token: team.token, body: { decision: 'keep' } })
+    await site.http(`POST /posts/${reported.postId}/report`, { token: author.token, body: {} })
+    await site.http(`POST /moderation/${spam.postId}`, { token: team.token, body: { decision: 'spam' } })
+    const judge = await site.member(TEAM.filter((each) => each !== 'post:update'))
+    const offered: (string | undefined)[] = []
+    for (const { token } of [team, judge])
+      for (const { id, may, post } of (
+        await site.http('GET /moderation?reasons=new&reasons=reported&reasons=spam', { token })
+      ).body.items) {
+        const { body } = await site.http('POST /posts/merge', { token, body: { ids: [id], into: shown.postId }, headers: { [DRY_RUN_HEADER]: '1' } }) // prettier-ignore
+        expect([post.title, may.includes('merge')]).toEqual([post.title, body.changed === 1])
+        if (may.includes('merge')) offered.push(post.title)
+      }
+    expect(offered).toEqual(['One'])
+    expect((await items()).length).toBe(3)
+    const see = async (path: string) => (await site.http(`GET /${path}`, { headers: { accept: 'text/html', cookie: `feedbackctl=${team.token}` } })).text // prettier-ignore
+    const inbox = await see('/dashboard')
+    for (const { slug } of [plain, noted, reported, spam]) {
+      const is = slug === plain.slug
+      expect([slug, inbox.includes(`/posts/${slug}/merge`)]).toEqual([slug, is])
+      expect([slug, (await see(`/dashboard/posts/${slug}`)).includes(`/posts/${slug}/merge`)]).toEqual([slug, is])
+    }
   })
 
   it('is published first where somebody comments on it as it is merged', async () => {

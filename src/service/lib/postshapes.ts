@@ -25,11 +25,14 @@ const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor
 }
 const destroys = byAuthorOr('post:destroy')
 
+/** Whether somebody decides what is spam, and what is held is published. */
+export const hidesPosts = needs('post:destroy')
+
 export const postPolicy = policy(
   {
     update: byAuthorOr('post:update'),
     delete: (actor: Actor, post: Judged) => destroys(actor, post) ?? (post.isTaken ? othersTookPart('post:destroy') : undefined), // prettier-ignore
-    spam: needs('post:destroy'),
+    spam: hidesPosts,
   },
   { writes: 'content' },
 )

@@ -2,7 +2,6 @@ import { LRUCache } from 'lru-cache'
 import * as Type from 'typebox'
 import { HELD, SHOWN } from '../../core/hidden.js'
 import { LIKELY } from '../../core/search/likely.js'
-import { commentedAmong } from '../../db/comments.js'
 import type { PostView } from '../../db/posts/row.js'
 import { postsNumbered } from '../../db/searchhits.js'
 import { can } from './access.js'
@@ -37,8 +36,8 @@ export interface Newer {
   text: string | null
   /** When it was last changed. */
   updatedAt: string
-  /** Whether it has open reports. */
-  isReported: boolean
+  /** Whether the caller may merge it into some other post. */
+  mayMerge: boolean
   /** Whether it is held: only then may it repeat another held one. */
   isHeld: boolean
 }
@@ -82,14 +81,11 @@ export async function repeatedBy(ctx: Context, newer: readonly Newer[]): Promise
   })
   const numbers = pairs.flatMap(({ each, repeated }) => [each.number, repeated.number])
   const rows = await rowsOf(ctx, numbers)
-  // What is said of a held post is not for those who read the other one
-  const held = pairs.flatMap(({ each }) => (each.isHeld ? [each.postId] : []))
-  const commented = new Set(await commentedAmong(ctx.db, held))
   return new Map(
     pairs.flatMap(({ each, repeated }) => {
       const [post, row] = [rows.get(each.number), rows.get(repeated.number)]
       return post && row && isNamed(ctx, each, row)
-        ? [[each.postId, shownOf(ctx, { each, post, row, isCommented: commented.has(each.postId) }, repeated.reason)]]
+        ? [[each.postId, shownOf({ each, post, row }, repeated.reason)]]
         : []
     }),
   )
@@ -104,11 +100,7 @@ async function rowsOf(
   return new Map((await postsNumbered(db, wanted)).map((row) => [row.number, row]))
 }
 
-function shownOf(
-  { actor }: Context,
-  { each, post, row, isCommented }: { each: Newer; post: PostView; row: PostView; isCommented: boolean },
-  reason: SimilarReason,
-): Repeated {
+function shownOf({ each, post, row }: { each: Newer; post: PostView; row: PostView }, reason: SimilarReason): Repeated {
   const { number, title, slug, boardName: name, boardUrl: url } = row
   return {
     ...reason,
@@ -118,7 +110,7 @@ function shownOf(
     board: name === null || url === null ? null : { name, url },
     is_private: placeOf(row) !== 1,
     ...(row.is_spam === HELD && { is_held: true }),
-    is_mergeable: can(actor, 'post:update') && !each.isReported && !isCommented && isSeenAlike(post, row),
+    is_mergeable: each.mayMerge && isSeenAlike(post, row),
   }
 }
 

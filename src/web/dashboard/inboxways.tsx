@@ -1,6 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
 import * as comments from '../../service/comments.js'
-import { merge } from '../../service/merges.js'
 import type * as service from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
@@ -50,15 +49,12 @@ export function Repeats({ view: { t, href }, item: { repeats } }: Props) {
   )
 }
 
-/** What must be decided about before it can be merged: what is hidden or reported. */
-const isFirstDecided = ({ reports, is_spam: isSpam }: service.Item): boolean => reports.length > 0 || isSpam
-
 /**
  * One button merges into the earlier post; where others see that one, a link leads to the page that asks.
  */
 export function MergeButton({ view, item, to }: Props & { to: string }) {
   const { repeats, post } = item
-  if (!repeats || repeats.is_held || isFirstDecided(item) || !view.may(merge)) return null
+  if (!repeats || repeats.is_held || !item.may.includes('merge')) return null
   const page = `${links.post(post.slug)}/merge`
   if (!repeats.is_mergeable)
     return (
@@ -108,7 +104,7 @@ export function Ways({ view, item, next }: WaysProps) {
   const go = placeOf(view, next)
   return (
     <>
-      {isPost && (!item.repeats || item.repeats.is_held) && !isFirstDecided(item) && view.may(merge) ? (
+      {item.may.includes('merge') && (!item.repeats || item.repeats.is_held) ? (
         way(view, 'i', 'action.merge', withQuery(`${links.post(post.slug)}/merge`, { to: go }))
       ) : (
         <MergeButton view={view} item={item} to={go} />

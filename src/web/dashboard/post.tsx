@@ -61,7 +61,12 @@ export const teamPost = page({
                 <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(post)) }} />
               ) : null}
               <History view={view} slug={post.slug} moves={moves} />
-              <Tools view={view} post={post} hasUpdates={places !== undefined} />
+              <Tools
+                view={view}
+                post={post}
+                hasUpdates={places !== undefined}
+                merges={data.item ? data.item.may.includes('merge') : view.may(merge)}
+              />
             </article>
             <Discussion view={view} {...data} />
           </div>
@@ -86,7 +91,18 @@ const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =
     ['u', 'shortcuts.undo'] as const, // prettier-ignore
   ].filter((each) => each !== false)
 
-function Tools({ view, post: { slug, may }, hasUpdates }: { view: View; post: Data['post']; hasUpdates: boolean }) {
+function Tools({
+  view,
+  post: { slug, may },
+  hasUpdates,
+  merges,
+}: {
+  view: View
+  post: Data['post']
+  hasUpdates: boolean
+  /** Whether the post can be merged. */
+  merges: boolean
+}) {
   const { t, href } = view
   const to = `?${new URLSearchParams({ to: pathOf(view, slug) }).toString()}`
   return (
@@ -98,7 +114,7 @@ function Tools({ view, post: { slug, may }, hasUpdates }: { view: View; post: Da
         </a>
       ) : null}
       {hasUpdates ? <a href={href(`${links.post(slug)}/update${to}`)}>{t('update.post')}</a> : null}
-      {view.may(merge) ? <a href={href(`${links.post(slug)}/merge${to}`)}>{t('action.merge')}</a> : null}
+      {merges ? <a href={href(`${links.post(slug)}/merge${to}`)}>{t('action.merge')}</a> : null}
       {may.includes('delete') ? (
         <a href={href(pathOf(view, slug, '/delete'))} data-key="#">
           {t('action.delete')}
