@@ -1,4 +1,5 @@
-import { sql, type SqlBool } from 'kysely'
+import { sql, type RawBuilder, type SqlBool } from 'kysely'
+import { isAmong } from './dialect.js'
 import { followedAmong } from './posts/followed.js'
 import { referringTo } from './references.js'
 import type { Db } from './tables.js'
@@ -19,12 +20,14 @@ const unless = (
  * same rules.
  * It is read from what they did, so that a vote that is withdrawn is no longer a reason.
  */
-const followers = (postId: string) => sql`
-  select posts."userId" as "userId", 0 as reason from posts where posts."postId" = ${postId} and posts."userId" is not null and ${unless('followsAuthored', 'posts."userId"')}
-  union all select votes."userId", 1 from votes where votes."postId" = ${postId} and ${unless('followsVoted', 'votes."userId"')}
-  union all select comments.author_id, 2 from comments where comments.post_id = ${postId} and comments.author_id is not null and comments.is_internal = 0 and comments.is_spam = 0 and ${unless('followsCommented', 'comments.author_id')}
-  union all select mentions."userId", 3 from mentions left join comments on comments.id = mentions."commentId" where mentions."postId" = ${postId} and (mentions."commentId" is null or comments.is_spam = 0) and ${unless('followsMentioned', 'mentions."userId"')}
-  union all select follows."userId", 4 from follows where follows."postId" = ${postId} and follows."isFollowing" = 1`
+const followers = (of: (column: string) => RawBuilder<unknown>) => sql`
+  select posts."userId" as "userId", 0 as reason, posts."postId" as "postId" from posts where ${of('posts.postId')} and posts."userId" is not null and ${unless('followsAuthored', 'posts."userId"')}
+  union all select votes."userId", 1, votes."postId" from votes where ${of('votes.postId')} and ${unless('followsVoted', 'votes."userId"')}
+  union all select comments.author_id, 2, comments.post_id from comments where ${of('comments.post_id')} and comments.author_id is not null and comments.is_internal = 0 and comments.is_spam = 0 and ${unless('followsCommented', 'comments.author_id')}
+  union all select mentions."userId", 3, mentions."postId" from mentions left join comments on comments.id = mentions."commentId" where ${of('mentions.postId')} and (mentions."commentId" is null or comments.is_spam = 0) and ${unless('followsMentioned', 'mentions."userId"')}
+  union all select follows."userId", 4, follows."postId" from follows where ${of('follows.postId')} and follows."isFollowing" = 1`
+
+const ofPost = (postId: string) => followers((column) => sql`${sql.ref(column)} = ${postId}`)
 
 export interface Follower {
   userId: string
@@ -36,7 +39,7 @@ export interface Follower {
 
 /** Who follows a post by id, with the first of their reasons, in no particular order. Blocked people are among them. */
 export async function reasonsOf(db: Db, postId: string): Promise<Map<string, number>> {
-  const { rows } = await sql<{ userId: string; reason: number }>`${followers(postId)}`.execute(db)
+  const { rows } = await sql<{ userId: string; reason: number }>`${ofPost(postId)}`.execute(db)
   const found = new Map<string, number>()
   for (const { userId, reason } of rows) found.set(userId, Math.min(reason, found.get(userId) ?? reason))
   for (const userId of await unfollowersOf(db, postId)) found.delete(userId)
@@ -77,6 +80,17 @@ export async function* followersOf(db: Db, postId: string, after = ''): AsyncGen
   }
 }
 
+/** The ids of who follows any of some posts, each once, some at a time in no order. All are read first, as above. */
+export async function* followersOfAny(db: Db, postIds: readonly string[]): AsyncGenerator<string[]> {
+  const { rows } = await sql<{ userId: string }>`
+    select distinct found."userId" from (${followers((column) => isAmong(db, column, postIds))}) as found cross join users
+    where users."userId" = found."userId" and users."isBlocked" = 0
+      and not exists (select 1 from follows where follows."postId" = found."postId" and follows."userId" = found."userId" and follows."isFollowing" = 0)`.execute(
+    db,
+  )
+  for (let at = 0; at < rows.length; at += MOST_NAMED) yield rows.slice(at, at + MOST_NAMED).map(({ userId }) => userId)
+}
+
 /** A page of them. */
 export async function listFollowers(
   db: Db,
@@ -93,7 +107,7 @@ export async function listFollowers(
 
 export async function countFollowers(db: Db, postId: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(distinct users."userId") as count from (${followers(postId)}) as found cross join users
+    select count(distinct users."userId") as count from (${ofPost(postId)}) as found cross join users
     where users."userId" = found."userId" and users."isBlocked" = 0
       and not exists (select 1 from follows where follows."postId" = ${postId} and follows."userId" = users."userId" and follows."isFollowing" = 0)`.execute(
     db,

@@ -124,7 +124,11 @@ async function mergeNews(ctx: Context, post: PostView, target: PostView): Promis
 }
 
 /** Undefined where the status stays, or the post is to have none. */
-async function newStatus(ctx: Context, given: string | null | undefined, post: PostView) {
+export async function newStatus(
+  ctx: Context,
+  given: string | null | undefined,
+  post: Pick<PostView, 'roadmap_id' | 'roadmapDisplay'>,
+) {
   const id = await roadmapIdAfter(ctx, given, post)
   if (id === null || id === post.roadmap_id) return undefined
   return { id, isPrivate: (await findRoadmap(ctx.db, id))?.display !== 1 }

@@ -1,5 +1,6 @@
 import * as account from './account.js'
 import { audience } from './audience.js'
+import { audienceAll } from './audienceall.js'
 import * as audit from './audit.js'
 import * as auth from './auth.js'
 import * as backups from './backups.js'
@@ -174,6 +175,7 @@ export const operations = [
   mentions.people,
   mentions.team,
   audience,
+  audienceAll,
   told,
   toldPeople,
   votes.list,

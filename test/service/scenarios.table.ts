@@ -194,6 +194,7 @@ export const table: Record<string, Row> = {
   'posts.follow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.unfollow': { needs: 'account', input: (w) => ({ post_id: w.openPost }) },
   'posts.audience': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
+  'posts.audienceAll': { needs: 'post:update', input: (w) => ({ to: w.openRoadmap }) },
   'posts.told': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.followers': { needs: 'post:update', input: (w) => ({ post_id: w.openPost }) },
   'posts.delete': { needs: 'post:destroy', input: async (w) => ({ id: await w.post() }) },

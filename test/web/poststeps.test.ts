@@ -50,6 +50,9 @@ describe.each(engines)('all posts of a filter on %s', (engine) => {
     expect(asked.text).toContain('Change 120 posts?')
     expect(asked.text).toContain('Status: Done')
     expect(asked.text).toContain('It takes 2 steps')
+    expect(asked.text, 'the author of all of them').toContain('<p>1 person is told of the new status.</p>')
+    const quiet = await send(`${HOME}/move?board=ideas`, [['all', 'true'], ['to', AT], ['roadmapId', 'done'], ['quiet', 'true']]) // prettier-ignore
+    expect([quiet.text.includes('Change 120 posts?'), quiet.text.includes('told of the new status')]).toEqual([true, false]) // prettier-ignore
     expect(await totalOf({ roadmapIds: ['done'] })).toBe(0)
     const first = await send(...formOf(asked.text))
     expect(first.text).toMatch(/role="status"[^>]*>[^]*100 posts are changed\./)

@@ -1,7 +1,7 @@
 import { EDITED, type FieldChange } from '../../core/details.js'
 import { boardFollowers } from '../../db/boardfollows.js'
 import { findComment, type CommentView } from '../../db/comments.js'
-import { followersOf, isReachable } from '../../db/follows.js'
+import { followersOf, followersOfAny, isReachable } from '../../db/follows.js'
 import { holdersAmong, insertNotifications, toldAmong } from '../../db/notifications.js'
 import { receiversAmong } from '../../db/notificationsettings.js'
 import { membersOf } from '../../db/mentions.js'
@@ -144,18 +144,37 @@ export async function* readersOf(
   news: News,
   { now, mail }: { now: () => Date; mail: MailSettings | null },
 ): AsyncGenerator<Reader[]> {
-  const { post, by, kind, needs, only, among, to } = news
+  const { post, only, to } = news
   const { notificationWays: site } = await readSettings(db)
   const everyone =
     to === 'board' ? boardFollowers(db, post.boardId) : to === 'team' ? teamIds(db) : followerIds(db, post.postId)
-  for await (const people of only ? concerned(db, post.postId, only) : everyone) {
-    const others = people.filter((id) => id !== by && (among?.has(id) ?? true))
-    const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
-    yield receivers.flatMap((receiver) => {
-      const how = toldHow(receiver, kind, { site, now: now(), mail })
-      return how ? [{ userId: receiver.userId, ...how }] : []
-    })
-  }
+  for await (const people of only ? concerned(db, post.postId, only) : everyone)
+    yield await toldOf(db, news, people, { site, now, mail })
+}
+
+/** Whom the same news of several posts are told, some at a time, each once. */
+export async function* readersOfAny(
+  db: Db,
+  { news, postIds }: { news: News; postIds: readonly string[] },
+  { now, mail }: { now: () => Date; mail: MailSettings | null },
+): AsyncGenerator<Reader[]> {
+  const { notificationWays: site } = await readSettings(db)
+  for await (const people of followersOfAny(db, postIds)) yield await toldOf(db, news, people, { site, now, mail })
+}
+
+/** Those of some people who follow a post that are told its news. */
+async function toldOf(
+  db: Db,
+  { by, kind, needs, among }: News,
+  people: readonly string[],
+  { site, now, mail }: { site: string; now: () => Date; mail: MailSettings | null },
+): Promise<Reader[]> {
+  const others = people.filter((id) => id !== by && (among?.has(id) ?? true))
+  const receivers = await receiversAmong(db, await readersAmong(db, others, needs))
+  return receivers.flatMap((receiver) => {
+    const how = toldHow(receiver, kind, { site, now: now(), mail })
+    return how ? [{ userId: receiver.userId, ...how }] : []
+  })
 }
 
 async function* teamIds(db: Db): AsyncGenerator<string[]> {

@@ -30,7 +30,7 @@ import { Failures, keysOf, PostRows, Problem, someHidden, type Rest } from '../p
 import { Top } from '../parts/top.js'
 import { questionOf } from './eachdecision.js'
 import { load } from './posttabledata.js'
-import { betweenSteps, isStep, MOST, stepDone } from './poststeps.js'
+import { betweenSteps, isStep, MOST, MOST_TOLD, stepDone } from './poststeps.js'
 import { SavedViews } from '../parts/savedviews.js'
 
 export const HOME = '/dashboard/posts'
@@ -190,9 +190,6 @@ interface Done {
   changed: number
   undo: { undo_id: string } | null
 }
-
-/** The message after a change counts up to so many people. */
-const MOST_TOLD = 1000
 
 /** How many people a new status of these posts will tell. Undefined if it tells nobody, or if the reader may not know. */
 async function willTell(view: LiveView, { ids, roadmapId, quiet }: Fields): Promise<Said | undefined> {

@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Key } from '../../core/catalogue.js'
+import { AppError } from '../../core/errors.js'
+import { audienceAll } from '../../service/audienceall.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
 import * as posts from '../../service/postlists.js'
 import { within, withParameters } from '../kit/addresses.js'
@@ -17,6 +19,8 @@ import { Top } from '../parts/top.js'
 const STEP = 100
 /** Posts of a filter that are changed from one page: the newest. */
 export const MOST = 5000
+/** What is said of those who are told counts up to so many people. */
+export const MOST_TOLD = 1000
 /** Posts that could not be changed, of which the last page says why. */
 const MOST_NAMED = 100
 
@@ -66,6 +70,22 @@ async function allOf(view: LiveView) {
   return found
 }
 
+/** How many people a new status of all posts of the filter tells. Undefined if nobody may know, or it is no new status. */
+async function tellsOf(view: LiveView, { roadmapId, quiet }: Fields): Promise<string | undefined> {
+  if (!view.path.endsWith('/posts/move') || !roadmapId || roadmapId === 'none' || quiet) return undefined
+  if (!view.may(audienceAll)) return undefined
+  const { sort: _order, ...filter } = inTable(askedOf(view))
+  try {
+    const { audience } = await view.call(audienceAll, { ...filter, to: roadmapId, most: MOST_TOLD })
+    const { people: count, is_capped: isCapped } = audience
+    if (!isCapped) return view.t('flash.tells', { count })
+    return view.t(count < MOST_TOLD ? 'steps.tellsAtLeast' : 'flash.tellsMany', { count })
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return undefined // the change itself says what is wrong
+    throw error
+  }
+}
+
 /** The question before the first step, or what came of the steps where somebody stopped. */
 export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
   if (!view.viewer) return undefined
@@ -76,6 +96,7 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
   const { numbers, votes, comments } = await allOf(view)
   if (numbers.length === 0) return undefined
   const title = t(form.decision === 'delete' ? 'steps.deleteTitle' : 'steps.title', { count: numbers.length })
+  const tells = await tellsOf(view, form)
   const steps: Steps = { rest: numbers, total: numbers.length, made: 0, failed: [], undos: [] }
   const show = (
     <div class="narrow" data-back={view.href(within(form.to) ?? '/dashboard/posts')}>
@@ -90,6 +111,7 @@ export async function betweenSteps(view: LiveView, form: Fields, flash: Flash) {
           ))}
         </ul>
       )}
+      {tells === undefined ? null : <p>{tells}</p>}
       <p>{t('steps.explained', { count: Math.ceil(numbers.length / STEP) })}</p>
       <p>
         {form.decision === 'delete'
