@@ -1,5 +1,4 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
-import { isAmong } from './dialect.js'
 import { followedAmong } from './posts/followed.js'
 import { referringTo } from './references.js'
 import type { Db } from './tables.js'
@@ -80,15 +79,24 @@ export async function* followersOf(db: Db, postId: string, after = ''): AsyncGen
   }
 }
 
-/** The ids of who follows any of some posts, each once, some at a time in no order. All are read first, as above. */
+/** Posts whose followers are read at a time: one of them may have as many as a site has people. */
+const POSTS_AT_ONCE = 10
+
+/** The ids of who follows any of some posts, each once, some at a time in no order. */
 export async function* followersOfAny(db: Db, postIds: readonly string[]): AsyncGenerator<string[]> {
-  const { rows } = await sql<{ userId: string }>`
-    select distinct found."userId" from (${followers((column) => isAmong(db, column, postIds))}) as found cross join users
-    where users."userId" = found."userId" and users."isBlocked" = 0
-      and not exists (select 1 from follows where follows."postId" = found."postId" and follows."userId" = found."userId" and follows."isFollowing" = 0)`.execute(
-    db,
-  )
-  for (let at = 0; at < rows.length; at += MOST_NAMED) yield rows.slice(at, at + MOST_NAMED).map(({ userId }) => userId)
+  const seen = new Set<string>()
+  for (let at = 0; at < postIds.length; at += POSTS_AT_ONCE) {
+    const some = postIds.slice(at, at + POSTS_AT_ONCE)
+    const { rows } = await sql<{ userId: string }>`
+      select distinct found."userId" from (${followers((column) => sql`${sql.ref(column)} in (${sql.join(some)})`)}) as found cross join users
+      where users."userId" = found."userId" and users."isBlocked" = 0
+        and not exists (select 1 from follows where follows."postId" = found."postId" and follows."userId" = found."userId" and follows."isFollowing" = 0)`.execute(
+      db,
+    )
+    const found = rows.map(({ userId }) => userId).filter((userId) => !seen.has(userId))
+    for (const userId of found) seen.add(userId)
+    for (let from = 0; from < found.length; from += MOST_NAMED) yield found.slice(from, from + MOST_NAMED)
+  }
 }
 
 /** A page of them. */

@@ -348,6 +348,7 @@ describe.each(engines)('plans on %s', { timeout: 600_000 }, (engine) => {
         const url = path.replaceAll(/:(\w+)/g, (_, name: string) => named[name as 'name'] ?? other)
         const query = new URLSearchParams(input)
         if (op.id === 'imports.refused') query.set('runId', post.postId)
+        if (op.id === 'posts.audienceAll') query.set('to', 'soon')
         const queries = await statementsOf(site, async () => {
           const { status } = await site.http(method === 'GET' ? `GET ${url}?${query.toString()}` : `${method} ${url}`, { token: owner, ...(method !== 'GET' && { body: { id: post.postId } }) }) // prettier-ignore
           expect([op.id, [200, 404]]).toEqual([op.id, expect.arrayContaining([status])])
