@@ -72,7 +72,7 @@ export const merge = operation({
 async function lockTarget(tx: Change, into: string): Promise<void> {
   const { postId } = await visiblePost(tx, into)
   await lockPosts(tx.db, [postId])
-  await visiblePost(tx, into)
+  await visiblePost(tx, into) // throws if it was deleted before it was locked
 }
 
 /** Merges a post in a transaction. What it throws of the contract, it throws before it writes. */
@@ -86,7 +86,6 @@ async function mergeIn(
   if (stands !== post) await assertReads(tx, post)
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
-  if (seen !== undefined) await assertAsSeen(tx, { post, target, seen, into })
   assertTakes(post, target)
   const refused = refusalToMerge(tx.actor, {
     number: post.number,
@@ -95,6 +94,7 @@ async function mergeIn(
     isCommented: post.is_spam === HELD && (await commentedAmong(tx.db, [post.postId])).length > 0,
   })
   if (refused) throw refused
+  if (seen !== undefined) await assertAsSeen(tx, { post, target, seen, into })
   const at = tx.now().toISOString()
   const isSeen = (await votesSeen(tx, [post])).has(post.postId) // before the caller's own vote moves
   const moved = await mergePost(tx.db, {
@@ -147,7 +147,7 @@ async function assertReads(tx: Change, post: PostView): Promise<void> {
 const merged = (post: PostView, stands: PostView) =>
   new AppError('POST_MERGED', `Post #${post.number} was merged into #${stands.number} already. Undo that merge first.`)
 
-/** Whether a post can be merged into this one. What is to be decided about it first, `refusalToMerge` says. */
+/** Throws if the post cannot be merged into this one. `refusalToMerge` says what must be decided about the post first. */
 function assertTakes(post: PostView, target: PostView): void {
   const [from, to] = [`#${post.number}`, `#${target.number}`]
   const shown = shownBy(post, target)
