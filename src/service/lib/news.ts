@@ -152,7 +152,7 @@ export async function* readersOf(
     yield await toldOf(db, news, people, { site, now, mail })
 }
 
-/** Whom the same news of several posts are told, some at a time, each once. */
+/** Who is told the same news of several posts, each person once, some at a time. */
 export async function* readersOfAny(
   db: Db,
   { news, postIds }: { news: News; postIds: readonly string[] },
