@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
 import { operator } from '../../src/service/lib/access.js'
+import { merge as mergePosts } from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as votes from '../../src/service/votes.js'
 import { serveSite, visit, WIDE } from '../support/browser.js'
@@ -64,7 +65,7 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     const location = String(done.headers.location)
     expect([done.status, location]).toEqual([303, expect.stringMatching(/^\/dashboard\/posts\?board=ideas&page=1&done=postsMerged\.2%2CmergedStays\.2&undo=/)]) // prettier-ignore
     const said = (await get(location)).text.replaceAll(/[\u2066-\u2069]/g, '')
-    expect(said).toContain('2 posts are merged. #2 Dark stands for all of them.')
+    expect(said).toContain('2 posts are merged. They are now part of #2 Dark.')
     expect([await standsFor(site, 1), await standsFor(site, 3), await standsFor(site, 5)]).toEqual([2, 2, 5])
     const merged = (await site.events()).filter(([action]) => action === 'post.merged')
     expect(merged).toHaveLength(2)
@@ -102,7 +103,7 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     expect([text.includes('type="radio"'), text.includes('#3 Black')]).toEqual([false, true])
     expect(text, 'as of every single merge').toMatch(/name="tell" value="true" checked/)
     const same = await send(path, [...fields, ['into', '3']])
-    expect([same.status, same.text.includes('No other post is selected.')]).toEqual([422, true])
+    expect([same.status, same.text.includes('Only one post is selected.')]).toEqual([422, true])
     expect(same.text).toMatch(/name="tell" value="true"(?! checked)/)
     const done = await send(path, [...fields, ['into', '#5 · Exports']])
     expect(done.headers.location).toContain('done=postsMerged.1%2CmergedStays.5')
@@ -111,7 +112,7 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     expect([none.status, none.text.includes('Select at least one post first.')]).toEqual([200, true])
     expect((await get(`${at(1, 2)}&all=true`)).text).toContain('Only the selected posts are merged')
     const gone = (await get(at(1, 2, 3))).text
-    expect(gone).toContain('1 of the selected posts is not there any more.')
+    expect(gone).toContain('1 of the selected posts was merged or deleted meanwhile.')
     expect(formOf(gone)[1].find(([name]) => name === 'ids')?.[1].split('\n').map((row) => row.split(' ')[0])).toEqual(['#2', '#1']) // prettier-ignore
   })
 
@@ -122,12 +123,55 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     await site.call(posts.update, { id: '3', title: 'Blackest', partial: true })
     const { status, text } = await send(path, [...fields, ['chosen', '2']])
     expect([status, text.includes('2 posts could not be changed'), text.includes('1 post is merged.')]).toEqual([200, true, true]) // prettier-ignore
-    expect(text).toMatch(/<bdi>#3 Blackest<\/bdi>: This was changed meanwhile, or other people see it/)
-    expect(text, 'it is on another board than the list').toMatch(/<bdi>#4<\/bdi>: This was changed meanwhile, or other people see it/) // prettier-ignore
+    expect(text).toMatch(/<bdi>#3 Blackest<\/bdi>: Somebody changed this post meanwhile, or not the same people/)
+    expect(text, 'it is on another board than the list').toMatch(/<bdi>#4<\/bdi>: These posts cannot be merged/) // prettier-ignore
     expect(text).toMatch(/name="ids" value="#3" checked/)
     expect(text, 'the filter stays').toContain('name="board" value="ideas" checked')
     expect(text).toMatch(/action="\/undo\/[^"]+"[^]*?name="to" value="\/dashboard\/posts\?board=ideas/)
     expect([await standsFor(site, 1), await standsFor(site, 3), await standsFor(site, 4)]).toEqual([2, 3, 4])
+  })
+
+  it('says what another moderator did meanwhile, and what came of it where its page is gone', async () => {
+    const { site, get, send, at } = await open()
+    const [path, fields] = formOf((await get(at(1, 2, 3))).text)
+    await site.call(mergePosts, { ids: ['2'], into: '5' })
+    const late = await send(path, [...fields, ['chosen', '2'], ['into', '']])
+    expect([late.status, late.text.replaceAll(/[\u2066-\u2069]/g, '')]).toEqual([422, expect.stringContaining('#2 was merged into #5 meanwhile.')]) // prettier-ignore
+    expect(formOf(late.text)[1].find(([name]) => name === 'ids')?.[1].split('\n').map((row) => row.split(' ')[0])).toEqual(['#1', '#3']) // prettier-ignore
+    expect((await send(path, [...fields, ['into', '/posts/%ff']])).status).toBe(404)
+    site.clock.now = new Date(site.clock.now.getTime() + 60_000)
+    await site.call(posts.update, { id: '3', title: 'Blackest', partial: true })
+    const second = fields.map(([name, value]): [string, string] => [name, name === 'to' ? `${HOME}?board=ideas&page=2` : value]) // prettier-ignore
+    const done = await send(path, [...second, ['into', '5']])
+    expect([done.status, done.text.includes('2 posts are merged.'), done.text.includes('<bdi>#3 Blackest</bdi>: '), done.text.includes('Page 2 of')]).toEqual([200, true, true, false]) // prettier-ignore
+    expect(done.text).toContain('action="/undo/')
+    const gone = await get(at(1, 2))
+    expect([gone.status, gone.text.includes('2 of the selected posts were merged or deleted meanwhile.')]).toEqual([200, true]) // prettier-ignore
+  })
+
+  it('keeps the chosen posts where the form is sent without its query, and merges once where it is sent twice', async () => {
+    const { get, send, at } = await open()
+    const [path, fields] = formOf((await get(at(1, 2))).text)
+    const refused = await send(`${HOME}/merge`, [...fields, ['into', 'wish']])
+    expect([refused.status, formOf(refused.text)[1].find(([name]) => name === 'ids')?.[1].split('\n').length]).toEqual([422, 2]) // prettier-ignore
+    for (const undo of [true, false]) {
+      const { headers } = await send(path, [...fields, ['chosen', '1']])
+      expect(headers.location).toContain('done=postsMerged.1%2CmergedStays.1')
+      expect(String(headers.location).includes('undo=')).toBe(undo)
+    }
+  })
+
+  it('offers no hidden post as the one that stays, and no chosen post twice', async () => {
+    const { site, get, send, at } = await open()
+    await site.db.updateTable('posts').set({ is_spam: 1 }).where('number', '=', 2).execute()
+    const { text } = await get(at(1, 2, 3))
+    const radios = (html: string) => Array.from(html.matchAll(/name="chosen" value="(\d+)"/g), ([, number]) => number)
+    expect([radios(text), formOf(text)[2]]).toEqual([['1', '3'], '1'])
+    const [path, fields] = formOf(text)
+    expect(radios((await send(path, [...fields, ['into', 'night black exports']])).text)).toEqual(['1', '3'])
+    const done = await send(path, [...fields, ['chosen', '1']])
+    expect([done.status, done.text.includes('1 post is merged.')]).toEqual([200, true])
+    expect(done.text).toMatch(/<bdi>#2<\/bdi>: These posts cannot be merged/)
   })
 
   it('is for those who may merge alone', async () => {

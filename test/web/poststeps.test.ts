@@ -53,6 +53,8 @@ describe.each(engines)('all posts of a filter on %s', (engine) => {
     expect(asked.text, 'the author of all of them').toContain('<p>1 person is told of the new status.</p>')
     const quiet = await send(`${HOME}/move?board=ideas`, [['all', 'true'], ['to', AT], ['roadmapId', 'done'], ['quiet', 'true']]) // prettier-ignore
     expect([quiet.text.includes('Change 120 posts?'), quiet.text.includes('told of the new status')]).toEqual([true, false]) // prettier-ignore
+    const moved = await send(`${HOME}/move?board=ideas`, [['all', 'true'], ['to', AT], ['roadmapId', 'done'], ['boardId', 'none']]) // prettier-ignore
+    expect([moved.text.includes('Change 120 posts?'), moved.text.includes('told of the new status')], 'others may read them there').toEqual([true, false]) // prettier-ignore
     expect(await totalOf({ roadmapIds: ['done'] })).toBe(0)
     const first = await send(...formOf(asked.text))
     expect(first.text).toMatch(/role="status"[^>]*>[^]*100 posts are changed\./)

@@ -30,9 +30,12 @@ const ASKED = new Set(['ids', 'to', 'all', 'into'])
 
 const backOf = (view: View): string => cameFrom(view) ?? HOME
 
-/** The numbers that the address has. */
-const numbersIn = (view: View): string[] =>
-  [...new Set(view.queried('ids').flatMap((text) => /^#?(\d{1,9})$/.exec(text)?.[1] ?? []))].slice(0, MOST)
+/** The numbers of the chosen posts, which a form that is shown again has and its address may lack. */
+const numbersIn = (view: View): string[] => {
+  const sent = listed(view.form.values.ids)
+  const given = sent.length > 0 ? sent.map((each) => itemOf(each).id) : view.queried('ids')
+  return [...new Set(given.flatMap((text) => /^#?0*(\d{1,9})$/.exec(text)?.[1] ?? []))].slice(0, MOST)
+}
 
 /** The chosen posts that there are, first the one that others are most likely merged into. */
 async function chosenIn(view: LiveView, numbers: readonly string[]): Promise<Post[]> {
@@ -41,12 +44,16 @@ async function chosenIn(view: LiveView, numbers: readonly string[]): Promise<Pos
     const query = numbers.slice(at, at + AT_ONCE).map((number) => `#${number}`).join(' ') // prettier-ignore
     found.push(...(await view.call(lists.list, { query, limit: AT_ONCE, votes: false })).posts)
   }
-  const hidden = ({ is_spam: isSpam, is_held: isHeld }: Post) => Number(isSpam === true || isHeld === true)
   return found.toSorted(
     (one, other) =>
-      hidden(one) - hidden(other) || other.voters.votesCount - one.voters.votesCount || one.number - other.number,
+      Number(isHidden(one)) - Number(isHidden(other)) ||
+      other.voters.votesCount - one.voters.votesCount ||
+      one.number - other.number,
   )
 }
+
+/** Nothing is merged into a hidden post. */
+const isHidden = ({ is_spam: isSpam, is_held: isHeld }: Post): boolean => isSpam === true || isHeld === true
 
 /** Merges the chosen posts of the table into one of them, or into another. */
 export const mergeChosen = page({
@@ -60,10 +67,11 @@ export const mergeChosen = page({
       throw new Redirect(withQuery(PATH, { to: view.query.to, all: view.query.all, ids: numbers }))
     const chosen = await chosenIn(view, numbers)
     const words = wordsIn(view.form.error ? view.form.values : view.query)
-    const found = words ? await foundBy(view, words) : []
+    const found = words ? await foundBy(view, words, chosen) : []
     return { chosen, found, words, gone: numbers.length - chosen.length }
   },
-  title: ({ t }, { chosen }) => t('merge.chosen', { count: chosen.length }),
+  title: ({ t }, { chosen }) =>
+    chosen.length === 0 ? t('posts.mergeInto') : t('merge.chosen', { count: chosen.length }),
   show(view, { chosen, found, words, gone }) {
     const { t, form, href, query } = view
     const [first] = chosen
@@ -74,13 +82,13 @@ export const mergeChosen = page({
     )
     if (!first)
       return (
-        <Empty title={t('posts.unchosen')} isPage>
+        <Empty title={gone > 0 ? t('merge.gone', { count: gone }) : t('posts.unchosen')} isPage>
           <p>{cancel}</p>
         </Empty>
       )
-    // Who looks for words means none of those that were offered first
+    // A new search clears the choice
     const isSearched = words !== undefined && form.values.searched !== words
-    const preset = words || chosen.length === 1 ? undefined : String(first.number)
+    const preset = words || chosen.length === 1 || isHidden(first) ? undefined : String(first.number)
     const named = isSearched ? undefined : (form.values.chosen ?? preset)
     return (
       <div class="narrow">
@@ -95,22 +103,22 @@ export const mergeChosen = page({
           <Hidden name="searched" value={words} />
           <Refused view={view} of={mergePosts} />
           {chosen.length === 1 ? (
-            <p>
-              <bdi>{`#${first.number} ${first.title}`}</bdi>
-              <Marks view={view} post={first} />
-            </p>
+            <Chosen view={view} post={first} />
           ) : (
             <fieldset>
               <legend>{t('merge.stays')}</legend>
-              {chosen.map((post) => (
-                <TargetChoice
-                  view={view}
-                  post={post}
-                  checked={named === String(post.number)}
-                  autofocus={!form.error && preset === String(post.number)}
-                  marks={<Marks view={view} post={post} />}
-                />
-              ))}
+              {chosen.map((post) =>
+                isHidden(post) ? (
+                  <Chosen view={view} post={post} />
+                ) : (
+                  <TargetChoice
+                    view={view}
+                    post={post}
+                    checked={named === String(post.number)}
+                    autofocus={!form.error && preset === String(post.number)}
+                  />
+                ),
+              )}
             </fieldset>
           )}
           {words ? (
@@ -120,9 +128,10 @@ export const mergeChosen = page({
             view={view}
             found={found}
             words={words}
-            label={t(chosen.length === 1 ? 'merge.into' : 'merge.other')}
+            label={t(preset === undefined && !words ? 'merge.into' : 'merge.other')}
             hint={t('merge.hint')}
             autofocus={!form.error && preset === undefined}
+            required={found.length === 0 && (chosen.length === 1 || isHidden(first))}
           />
           <Check
             view={view}
@@ -141,11 +150,12 @@ export const mergeChosen = page({
   },
 })
 
-const Marks = ({ view: { t }, post }: { view: View; post: Post }) => (
-  <>
-    {post.is_spam ? <span class="mark spam"> {t('mark.spam')}</span> : null}
-    {post.is_held ? <span class="mark"> {t('mark.held')}</span> : null}
-  </>
+/** A chosen post that cannot be the one to keep. */
+const Chosen = ({ view: { t }, post }: { view: View; post: Post }) => (
+  <p>
+    <bdi>{`#${post.number} ${post.title}`}</bdi> {post.is_spam ? <span class="mark spam">{t('mark.spam')}</span> : null}
+    {post.is_held ? <span class="mark">{t('mark.held')}</span> : null}
+  </p>
 )
 
 /** The number of the post that stays, once it is found. */
@@ -168,9 +178,17 @@ export const merge = action({
     const words = wordsIn(form)
     // What was chosen before the words were looked for is not meant
     if (words && searched !== words) form.chosen = undefined
-    const target = await targetNamed(view, targetIn(form))
+    const given = targetIn(form)
+    const target = await targetNamed(view, given)
+    const [, number] = /^#?(\d+)$/.exec(given) ?? []
+    if (target && number !== undefined && Number(number) !== target.number)
+      throw wrongTarget(
+        'MERGE_MERGED',
+        view.t('merge.isMerged', { from: `#${number}`, into: `#${target.number}` }),
+        into,
+      )
     if (!target && words && !form.chosen) {
-      const { length } = await foundBy(view, words)
+      const { length } = await foundBy(view, words, [])
       throw wrongTarget('MERGE_WORDS', view.t(length > 0 ? 'merge.words' : 'merge.none'), into)
     }
     if (target) targets.set(form, target.number)
@@ -180,15 +198,17 @@ export const merge = action({
   },
   input: (_view, form) => ({
     ids: othersIn(form).map(({ id }) => id),
-    into: targetIn(form), // not the one that it was merged into meanwhile
+    into: targets.has(form) ? `#${targets.get(form)}` : targetIn(form),
     quiet: form.tell !== 'true',
     if_updated_at: othersIn(form).map(({ version }) => version),
   }),
   done(_view, answer, form) {
     const target = targets.get(form)
-    const isSaid = target !== undefined && answer.changed > 0
+    const isSaid = target !== undefined && answer.outcomes.some(({ outcome }) => outcome !== 'failed')
     const back = within(form.to) ?? HOME
-    return done(answer, back, 'postsMerged', {
+    // A form that is sent twice merges nothing the second time, and the posts are merged
+    const changed = answer.outcomes.filter(({ outcome }) => outcome !== 'failed').length
+    return done({ ...answer, changed }, back, 'postsMerged', {
       ...(isSaid && { more: [{ flash: 'mergedStays', count: target }] }),
       at: pathAndQuery(back)[0] === HOME ? back : HOME,
     })

@@ -59,14 +59,26 @@ function asked(url: string): Pick<View, 'url' | 'query' | 'queried'> {
   return { url, query: Object.fromEntries(searchParams), queried: (name) => searchParams.getAll(name) }
 }
 
-const pageWith = (rest?: Rest): AnyPage =>
-  page({
+/** After a change, `rest` says what came of it. */
+const pageWith = (rest?: Rest): AnyPage => {
+  let shown = rest
+  return page({
     cache: 'never',
     section: 'posts',
-    load: (view) => load(atHome(view, rest)),
+    async load(view) {
+      try {
+        return await load(atHome(view, rest))
+      } catch (error) {
+        if (!rest || !(error instanceof Redirect)) throw error
+        // The change left fewer pages. A redirect to the last one would lose what came of it.
+        shown = { ...rest, at: error.to }
+        return load(atHome(view, shown))
+      }
+    },
     title: ({ t }) => t('nav.posts'),
-    show: (view, data) => <Posts view={atHome(view as LiveView, rest)} {...data} rest={rest} />,
+    show: (view, data) => <Posts view={atHome(view as LiveView, shown)} {...data} rest={rest} />,
   })
+}
 
 const chosenOf = ({ failed }: Rest): string => failed.map(({ given }) => given).join('\n')
 
@@ -191,11 +203,14 @@ interface Done {
   undo: { undo_id: string } | null
 }
 
-/** How many people a new status of these posts will tell. Undefined if it tells nobody, or if the reader may not know. */
-async function willTell(view: LiveView, { ids, roadmapId, quiet }: Fields): Promise<Said | undefined> {
+/**
+ * How many people a new status of these posts will tell. Undefined if it tells nobody, if the reader may not know, or if
+ * the posts move to another board too: other people may read them there.
+ */
+async function willTell(view: LiveView, { ids, roadmapId, boardId, quiet }: Fields): Promise<Said | undefined> {
   const [first, ...also] = listed(ids)
-  if (!view.viewer || first === undefined || !roadmapId || roadmapId === 'none' || quiet || !view.may(audience))
-    return undefined
+  const isNews = roadmapId && roadmapId !== 'none' && !boardId && !quiet
+  if (!view.viewer || first === undefined || !isNews || !view.may(audience)) return undefined
   try {
     const { audience: found } = await view.call(audience, { post_id: first, also, roadmapId, message: false, most: MOST_TOLD }) // prettier-ignore
     if (found.is_capped) return { flash: 'tellsMany', count: MOST_TOLD }

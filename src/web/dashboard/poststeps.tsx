@@ -70,15 +70,19 @@ async function allOf(view: LiveView) {
   return found
 }
 
-/** How many people a new status of all posts of the filter tells. Undefined if nobody may know, or it is no new status. */
-async function tellsOf(view: LiveView, { roadmapId, quiet }: Fields): Promise<string | undefined> {
-  if (!view.path.endsWith('/posts/move') || !roadmapId || roadmapId === 'none' || quiet) return undefined
+/**
+ * How many people a new status of all posts of the filter tells. Undefined if it tells nobody, if the reader may not know,
+ * or if the posts move to another board too: other people may read them there.
+ */
+async function tellsOf(view: LiveView, { roadmapId, boardId, quiet }: Fields): Promise<string | undefined> {
+  if (!view.path.endsWith('/posts/move') || !roadmapId || roadmapId === 'none' || boardId || quiet) return undefined
   if (!view.may(audienceAll)) return undefined
   const { sort: _order, ...filter } = inTable(askedOf(view))
   try {
     const { audience } = await view.call(audienceAll, { ...filter, to: roadmapId, most: MOST_TOLD })
     const { people: count, is_capped: isCapped } = audience
     if (!isCapped) return view.t('flash.tells', { count })
+    if (count === 0) return undefined // older posts are not counted, and may have followers
     return view.t(count < MOST_TOLD ? 'steps.tellsAtLeast' : 'flash.tellsMany', { count })
   } catch (error) {
     if (error instanceof AppError && error.status < 500) return undefined // the change itself says what is wrong

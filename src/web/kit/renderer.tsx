@@ -457,7 +457,7 @@ const OF_IMAGE = new RegExp(`(<(?:img src|a href)=")${IMAGES}/`, 'g')
 /** What the address says was done. */
 const saidIn = (done: string | undefined, words: Words): Said[] =>
   (done ?? '').split(',', 2).flatMap((each) => {
-    const [, name = '', count] = /^(\w+)(?:\.(\d{1,6}))?$/.exec(each) ?? []
+    const [, name = '', count] = /^(\w+)(?:\.(\d{1,9}))?$/.exec(each) ?? []
     const isText = (key: string): key is Flash => words.has(`flash.${key}`)
     return isText(name) ? [{ flash: name, count: count === undefined ? undefined : Number(count) }] : []
   })

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 import { searchWords } from '../../core/words.js'
@@ -28,9 +27,10 @@ export const wordsIn = ({ into = '' }: Fields): string | undefined => {
 }
 
 /** Other posts that have the words. */
-export async function foundBy(view: LiveView, words: string, except?: string) {
-  const { posts: rows } = await view.call(lists.list, { query: words, limit: MOST_OFFERED + 1, votes: false })
-  return rows.filter(({ slug }) => slug !== except).slice(0, MOST_OFFERED)
+export async function foundBy(view: LiveView, words: string, except: readonly { slug: string }[]) {
+  const limit = MOST_OFFERED + except.length
+  const { posts: rows } = await view.call(lists.list, { query: words, limit, votes: false })
+  return rows.filter(({ slug }) => !except.some((each) => each.slug === slug)).slice(0, MOST_OFFERED)
 }
 
 /** Why the words found each. */
@@ -41,10 +41,16 @@ const postIn = (given: string): string => {
   const numbered = /^#\d+(?= \u00B7 )/.exec(given)?.[0]
   if (numbered !== undefined) return numbered
   const slug = /\/posts\/([^/?#\s]+)/.exec(given)?.[1]
-  return slug === undefined ? given : URI.test(slug) ? decodeURIComponent(slug) : slug
+  return slug === undefined ? given : decoded(slug)
 }
-/** What can be decoded: every percent sign begins a byte. */
-const URI = /^(?:[^%]|%[\da-f]{2})*$/i
+
+function decoded(slug: string): string {
+  try {
+    return decodeURIComponent(slug)
+  } catch {
+    return slug // an address that was cut, or in another encoding
+  }
+}
 
 /** What a form gives as the post that stays. The words that found what is chosen are still in the field. */
 export const targetIn = ({ into, chosen }: Fields): string =>
@@ -72,7 +78,7 @@ export const wrongTarget = (code: string, message: string, value = ''): AppError
   invalidField({ code, message, field: 'into', rule: message, value: value.slice(0, 100) })
 
 /** One post that may stay, as a choice. */
-export function TargetChoice({ view: { t }, post, words = [], checked, autofocus = false, marks }: ChoiceProps) {
+export function TargetChoice({ view: { t }, post, words = [], checked, autofocus = false }: ChoiceProps) {
   const { number, title, voters } = post
   return (
     <label class="check">
@@ -84,7 +90,6 @@ export function TargetChoice({ view: { t }, post, words = [], checked, autofocus
         <span class="soft">
           {voters.votes_hidden ? <bdi>#{number}</bdi> : t('merge.votes', { number, count: voters.votesCount })}
         </span>
-        {marks}
       </span>
     </label>
   )
@@ -97,8 +102,6 @@ interface ChoiceProps {
   words?: readonly string[]
   checked: boolean
   autofocus?: boolean
-  /** What is special about it. */
-  marks?: ComponentChildren
 }
 
 /** Posts to choose the one that stays from, of which the script takes those that words found. */
@@ -128,9 +131,18 @@ interface OfferedProps {
 }
 
 /** The field for the number, the address or words, which the script looks for while they are typed. */
-export const TargetField = ({ view, found, words, label, hint, autofocus }: FieldProps) => (
+export const TargetField = ({ view, found, words, label, hint, autofocus, required }: FieldProps) => (
   <>
-    <Field view={view} of={merge} name="into" label={label} hint={hint} value={words ?? ''} autofocus={autofocus} />
+    <Field
+      view={view}
+      of={merge}
+      name="into"
+      label={label}
+      hint={hint}
+      value={words ?? ''}
+      autofocus={autofocus}
+      required={required}
+    />
     <p class="hidden" role="status" data-offered="">
       {words && !view.form.error ? announced(view, found.length) : ''}
     </p>
@@ -145,6 +157,8 @@ interface FieldProps {
   label: string
   hint: string
   autofocus: boolean
+  /** Whether no post is offered to choose. */
+  required: boolean
 }
 
 /** Announced to screen readers while someone types. The script reads it from this page. */

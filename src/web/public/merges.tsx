@@ -33,7 +33,7 @@ export const mergePost = page({
     if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
     const words = wordsIn(view.form.error ? view.form.values : view.query)
     if (words) {
-      const found = await foundBy(view, words, post.slug)
+      const found = await foundBy(view, words, [post])
       return { post, found, reasons: reasonsFor(words, found), words }
     }
     const { posts: found, reasons } = await view.call(posts.similar, {
@@ -65,6 +65,7 @@ export const mergePost = page({
             label={t(found.length > 0 ? 'merge.other' : 'merge.into')}
             hint={t('merge.hint')}
             autofocus={!form.error}
+            required={found.length === 0}
           />
           <div class="buttons">
             <Submit>{t('merge.send')}</Submit>
@@ -106,7 +107,7 @@ export const merge = action({
     if (into.trim() === '' && !form.chosen) throw wrongTarget('MERGE_WITHOUT', view.t('merge.without'), into)
     const words = form.chosen ? undefined : wordsIn(form)
     if (words && (await targetOf(view, form)) === undefined) {
-      const { length } = await foundBy(view, words, view.params.slug ?? '')
+      const { length } = await foundBy(view, words, [{ slug: view.params.slug ?? '' }])
       throw wrongTarget('MERGE_WORDS', view.t(length > 0 ? 'merge.words' : 'merge.none'), into)
     }
     const { outcomes } = await view.dryRun(service.merge, inputOf(view, form))
