@@ -72,7 +72,7 @@ interface Merging {
   isHeld?: boolean
 }
 
-/** Merges a post that is a root into another root. Hold the lock of `post_counts`. */
+/** Merges a post that is a root into another root. Hold the lock of `post_counts`, and call `endMerges` after the last. */
 export const mergePost = (db: Db, merge: Merging): Promise<Moved> =>
   referringTo({ users: merge.by, posts: merge.intoId }, () => merging(db, merge))
 
@@ -93,10 +93,14 @@ async function merging(db: Db, { postId, intoId, at, by, isHeld = false }: Mergi
   await sql`update merges set "rootId" = ${intoId} where "rootId" = ${postId}`.execute(db)
   const merge = { postId, intoId, rootId: intoId, answerId, mergedAt: at, mergedBy: by, wasHeld: isHeld ? 1 : 0 }
   await db.insertInto('merges').values(merge).execute()
-  await copyFollows(db, intoId)
-  await indexMerged(db, sql`merges."rootId" = ${intoId}`)
   await db.updateTable('posts').set({ is_spam: MERGED, display: UNLISTED }).where('postId', '=', postId).execute()
   return { votes, comments: Number(comments.numAffectedRows ?? 0) }
+}
+
+/** Gives a post the followers and the words of all that is merged into it. */
+export async function endMerges(db: Db, rootId: string): Promise<void> {
+  await copyFollows(db, rootId)
+  await indexMerged(db, sql`merges."rootId" = ${rootId}`)
 }
 
 /** A post has one answer. That of the post that stays remains; the other is kept as a comment. */

@@ -5,6 +5,7 @@ import { HELD, SHOWN } from '../core/hidden.js'
 import { commentedAmong } from '../db/comments.js'
 import {
   countMerged,
+  endMerges,
   findMerge,
   findMerged,
   listMerged,
@@ -61,27 +62,41 @@ export const merge = operation({
   run(ctx, { ids, into, quiet = ids.length > 1, if_updated_at: seen }) {
     assertForEach('if_updated_at', EACH_TIME, ids, seen)
     const versions = new Map(ids.map((given, index) => [given.trim(), seen?.[index]]))
-    return changeMany(ctx, (tx) => lockTarget(tx, into).then(() => eachOnce(ids)), {
-      name: (given) => given,
-      work: (tx, given) => mergeIn(tx, given, { into, quiet, seen: versions.get(given) }),
+    const all = async (tx: Change) => {
+      const target = await lockTarget(tx, into)
+      return eachOnce(ids).map((given) => ({ given, ...target }))
+    }
+    return changeMany(ctx, all, {
+      name: ({ given }) => given,
+      work: (tx, { given, ...target }) => mergeIn(tx, given, { ...target, quiet, seen: versions.get(given) }),
+      async end(tx, [one]) {
+        if (one) await endMerges(tx.db, one.target.postId)
+      },
     })
   },
 })
 
-/** Locked, so it stays until the transaction ends. Where it does not exist, the whole fails, not each post. */
-async function lockTarget(tx: Change, into: string): Promise<void> {
+interface Target {
+  target: PostView
+  /** Whether the request names the post that it was merged into. */
+  isMerged: boolean
+}
+
+/** Locked, so it stays as it is until the transaction ends. Where it does not exist, the whole fails, not each post. */
+async function lockTarget(tx: Change, into: string): Promise<Target> {
   const { postId } = await visiblePost(tx, into)
   await lockPosts(tx.db, [postId])
-  await visiblePost(tx, into) // throws if it was deleted before it was locked
+  const { post, stands } = await postsGiven(tx, into)
+  return { target: stands, isMerged: post !== stands }
 }
 
 /** Merges a post in a transaction. What it throws of the contract, it throws before it writes. */
 async function mergeIn(
   tx: Change,
   given: string,
-  { into, quiet, seen }: { into: string; quiet: boolean; seen: string | undefined },
+  { target, isMerged, quiet, seen }: Target & { quiet: boolean; seen: string | undefined },
 ): Promise<Done> {
-  const { target, post, stands } = await lockedPosts(tx, given, into)
+  const { post, stands } = await lockedPost(tx, given)
   const done: Done = { id: post.postId, kind: 'post', number: post.number, title: post.title }
   if (stands !== post) await assertReads(tx, post)
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
@@ -94,7 +109,7 @@ async function mergeIn(
     isCommented: post.is_spam === HELD && (await commentedAmong(tx.db, [post.postId])).length > 0,
   })
   if (refused) throw refused
-  if (seen !== undefined) await assertAsSeen(tx, { post, target, seen, into })
+  if (seen !== undefined) assertAsSeen({ post, target, isMerged, seen })
   const at = tx.now().toISOString()
   const isSeen = (await votesSeen(tx, [post])).has(post.postId) // before the caller's own vote moves
   const moved = await mergePost(tx.db, {
@@ -115,25 +130,20 @@ async function mergeIn(
   }
 }
 
-/** Read again once both are locked: until the transaction ends, nobody changes them, comments on them or votes for them. */
-async function lockedPosts(tx: Change, given: string, into: string) {
+/** Read again once it is locked: until the transaction ends, nobody changes it, comments on it or votes for it. */
+async function lockedPost(tx: Change, given: string) {
   const { post } = await postsGiven(tx, given)
   await lockPosts(tx.db, [post.postId])
-  return { target: await visiblePost(tx, into), ...(await postsGiven(tx, given)) }
+  return postsGiven(tx, given)
 }
 
 /**
  * Who has read both posts merges these, and no post that one of them was merged into since, nor one that other people see
  * by now: to move a board changes no post.
  */
-async function assertAsSeen(
-  tx: Change,
-  { post, target, seen, into }: { post: PostView; target: PostView; seen: string; into: string },
-) {
+function assertAsSeen({ post, target, isMerged, seen }: Target & { post: PostView; seen: string }) {
   assertUnchanged('if_updated_at', seen, post.updatedAt)
-  if (!isSeenAlike(post, target)) throw contentChanged()
-  const { post: named, stands } = await postsGiven(tx, into)
-  if (named !== stands) throw contentChanged()
+  if (isMerged || !isSeenAlike(post, target)) throw contentChanged()
 }
 
 /** The title of the other post is its author's, who may have it erased from the events of their own posts alone. */

@@ -160,6 +160,8 @@ export interface Done extends Pick<Outcome, 'id' | 'kind' | 'number' | 'title' |
 interface Many<Given> {
   name(this: void, given: Given): string
   work(this: void, tx: Change, given: Given): Promise<Done>
+  /** What those that were changed need once, after the last of them. */
+  end?(this: void, tx: Change, changed: readonly Given[]): Promise<void>
 }
 
 /**
@@ -169,22 +171,25 @@ interface Many<Given> {
 export const changeMany = <Given>(
   ctx: Context,
   all: readonly Given[] | ((tx: Change) => Promise<readonly Given[]>),
-  { name, work }: Many<Given>,
+  { name, work, end }: Many<Given>,
 ): Promise<BulkOutput> =>
   change(ctx, async (tx) => {
     await lock(tx.db, 'post_counts') // before any other write
     const outcomes: Outcome[] = []
     const undoable: Undoable[] = []
+    const changed: Given[] = []
     for (const given of typeof all === 'function' ? await all(tx) : all) {
       const said = { given: name(given) }
       try {
         const { undo, id, kind, number, title, ...more } = await work(tx, given)
         if (undo && undo !== 'final') undoable.push(undo)
+        if (undo) changed.push(given)
         outcomes.push({ ...said, id, kind, number, title, outcome: undo ? 'changed' : 'unchanged', ...more })
       } catch (error) {
         outcomes.push({ ...said, ...NOTHING, outcome: 'failed', error: refusalIn(error) })
       }
     }
+    if (changed.length > 0) await end?.(tx, changed)
     const count = (wanted: Outcome['outcome']) => outcomes.filter(({ outcome }) => outcome === wanted).length
     const undo = undoable.length === 0 ? null : await keepUndo(tx, undoable)
     return { outcomes, changed: count('changed'), failed: count('failed'), undo }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { seededRandom } from '../../../src/core/random.js'
 import { indexTokens, searchWords } from '../../../src/core/words.js'
 import { connect, isPostgres } from '../../../src/db/connect.js'
-import { mergePost, unmergePost } from '../../../src/db/merges.js'
+import { endMerges, mergePost, unmergePost } from '../../../src/db/merges.js'
 import { migrate } from '../../../src/db/migrate.js'
 import type { Db } from '../../../src/db/tables.js'
 import { findSimilar } from '../../../src/service/lib/similar.js'
@@ -172,8 +172,10 @@ async function withMerges(
   }
   const rootOf = (pair: Pair) => id('post', titles.indexOf(pair.of.title))
   const idOf = (pair: Pair) => id('post', numbers.get(pair.duplicate.title) ?? 0)
-  const merge = (pair: Pair) =>
-    mergePost(db, { postId: idOf(pair), intoId: rootOf(pair), at: '2026-01-01T00:00:00.000Z', by: null })
+  const merge = async (pair: Pair) => {
+    await mergePost(db, { postId: idOf(pair), intoId: rootOf(pair), at: '2026-01-01T00:00:00.000Z', by: null })
+    await endMerges(db, rootOf(pair))
+  }
   for (const pair of several) await merge(pair)
   for (const pair of several) {
     const merged = await db.selectFrom('merges').selectAll().where('postId', '=', idOf(pair)).executeTakeFirstOrThrow()
