@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
+import { HELD } from '../../src/core/hidden.js'
 import { operator } from '../../src/service/lib/access.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -277,5 +278,32 @@ it('a phone shows the chosen tab, the name of the site, the facts of a post in t
     gate.open()
     await page.locator('time:has-text("ago")').first().waitFor()
     expect(await placed()).toEqual(before)
+  }
+})
+
+it('the header has whole words, and at most two rows, in windows of any width from a phone on', async () => {
+  const site = await serveSite('sqlite')
+  const token = await site.owner()
+  await site.call(settings.update, { title: 'Feedback for Moonbase' })
+  for (let number = 0; number < 13; number++) await site.call(posts.create, { title: `Wish ${number}` })
+  await site.db.updateTable('posts').set({ is_spam: HELD, display: 0 }).execute() // each waits for the team
+  for (const locale of ['de', 'fr']) {
+    const { page } = await visit({ locale })
+    await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
+    for (const width of [390, 560, 641, 700, 780, 880, 901, 960, 1030, 1280]) {
+      await page.setViewportSize({ width, height: 600 })
+      await page.goto(`${site.url}/dashboard/posts`)
+      // What only a screen reader reads is a pixel wide
+      const words = page.locator('header .account span')
+      const heights = await words.evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).flatMap(({ width: wide, height }) => (wide > 2 ? [height] : []))) // prettier-ignore
+      expect(heights.length).toBeGreaterThan(0)
+      const seen = await linesOf(page, 'header nav a, header .count')
+      expect([locale, width, Math.max(...seen), Math.max(...heights) < 30]).toEqual([locale, width, 1, true])
+      const rows = await page.evaluate(() => {
+        const middles = Array.from(document.querySelectorAll('header > *'), (each) => each.getBoundingClientRect()).map(({ top, height }) => Math.round((top + height / 2) / 20)) // prettier-ignore
+        return new Set(middles).size
+      })
+      expect([locale, width, rows]).toEqual([locale, width, expect.toBeOneOf([1, 2])])
+    }
   }
 })

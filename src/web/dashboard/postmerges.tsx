@@ -105,7 +105,7 @@ export const mergeChosen = page({
           {chosen.length === 1 ? (
             <Chosen view={view} post={first} />
           ) : (
-            <fieldset>
+            <fieldset class="reasons">
               <legend>{t('merge.stays')}</legend>
               {chosen.map((post) =>
                 isHidden(post) ? (

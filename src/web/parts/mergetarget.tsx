@@ -107,7 +107,7 @@ interface ChoiceProps {
 /** Posts to choose the one that stays from, of which the script takes those that words found. */
 export const OfferedTargets = ({ view, found, reasons, words, chosen }: OfferedProps) =>
   found.length === 0 ? null : (
-    <fieldset data-found="">
+    <fieldset class="reasons" data-found="">
       <legend>{words ? view.t('merge.found', { words }) : view.t('merge.like')}</legend>
       {found.map((post, at) => (
         <TargetChoice
