@@ -65,7 +65,7 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     const location = String(done.headers.location)
     expect([done.status, location]).toEqual([303, expect.stringMatching(/^\/dashboard\/posts\?board=ideas&page=1&done=postsMerged\.2%2CmergedStays\.2&undo=/)]) // prettier-ignore
     const said = (await get(location)).text.replaceAll(/[\u2066-\u2069]/g, '')
-    expect(said).toContain('2 posts are merged. They are now part of #2 Dark.')
+    expect(said).toContain('2 posts are merged. #2 Dark now has the votes and comments.')
     expect([await standsFor(site, 1), await standsFor(site, 3), await standsFor(site, 5)]).toEqual([2, 2, 5])
     const merged = (await site.events()).filter(([action]) => action === 'post.merged')
     expect(merged).toHaveLength(2)
