@@ -168,7 +168,7 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     const radios = (html: string) => Array.from(html.matchAll(/name="chosen" value="(\d+)"/g), ([, number]) => number)
     expect([radios(text), formOf(text)[2]]).toEqual([['1', '3'], '1'])
     const [path, fields] = formOf(text)
-    expect(radios((await send(path, [...fields, ['into', 'night black exports']])).text)).toEqual(['1', '3'])
+    expect(radios((await send(path, [...fields, ['into', 'night']])).text)).toEqual(['1', '3'])
     const done = await send(path, [...fields, ['chosen', '1']])
     expect([done.status, done.text.includes('1 post is merged.')]).toEqual([200, true])
     expect(done.text).toMatch(/<bdi>#2<\/bdi>: These posts cannot be merged/)
