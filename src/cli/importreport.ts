@@ -34,7 +34,7 @@ export interface Balance {
   failures?: { type: string; code: string; count: number; first: string; rows?: Named[] }[]
   /** The first boards, statuses and tags that are created. */
   places?: { type: 'board' | 'status' | 'tag'; name: string }[]
-  /** Records that are refused for causes that `failures` has no room for. Absent if there are none. */
+  /** Records that were refused for causes that `failures` does not list, because it is full. Absent if there are none. */
   otherFailures?: number
   /** How many hashes of passwords were imported, and how many were not. Older servers leave it out. */
   passwords: { kept: number; leftOut: number }

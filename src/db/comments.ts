@@ -138,7 +138,7 @@ export async function commentsWithReplies(
   return rows.flatMap(({ parent_id: id }) => id ?? [])
 }
 
-/** Those of some posts that have a comment, or one that not everybody sees. */
+/** Returns which of these posts have a comment, also one that is hidden or internal. */
 export async function commentedAmong(db: Db, postIds: readonly string[]): Promise<string[]> {
   if (postIds.length === 0) return []
   const rows = await db.selectFrom('comments').select('post_id').distinct().where('post_id', 'in', postIds).execute()

@@ -82,7 +82,7 @@ export async function* followersOf(db: Db, postId: string, after = ''): AsyncGen
 /** Posts whose followers are read at a time: one of them may have as many as a site has people. */
 const POSTS_AT_ONCE = 10
 
-/** The ids of who follows any of some posts, each once, some at a time in no order. */
+/** Yields the ids of people who follow at least one of these posts, each once, in batches and in no order. */
 export async function* followersOfAny(db: Db, postIds: readonly string[]): AsyncGenerator<string[]> {
   const seen = new Set<string>()
   for (let at = 0; at < postIds.length; at += POSTS_AT_ONCE) {

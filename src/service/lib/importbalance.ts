@@ -133,7 +133,7 @@ export class Balance {
     return [...this.#failed.values()]
   }
 
-  /** How many records were refused for causes that `failures` has no room for. Undefined if there are none. */
+  /** How many records were refused for causes that `failures` does not list, because it is full. Undefined if none were. */
   get otherFailures(): number | undefined {
     return this.#otherFailures || undefined
   }

@@ -71,7 +71,7 @@ async function allOf(view: LiveView) {
 }
 
 /**
- * How many people a new status of all posts of the filter tells. Undefined if it tells nobody, if the reader may not know,
+ * How many people are told of a new status of all posts of the filter. Undefined if it tells nobody, if the reader may not know,
  * or if the posts move to another board too: other people may read them there.
  */
 async function tellsOf(view: LiveView, { roadmapId, boardId, quiet }: Fields): Promise<string | undefined> {

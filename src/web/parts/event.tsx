@@ -89,7 +89,7 @@ const NAMED: ReadonlyMap<string, Key> = new Map([
   ['url', 'place.url'],
 ])
 
-/** Leads to the thing, where a page shows it; otherwise to its log. */
+/** Links to the page of what the event is about, or to its log where it has no page. */
 export function Subject({ view, event }: { view: View; event: service.Event }) {
   const { subject, subject_id: id } = event
   if (isByItsSubject(event)) return null // `By` names them

@@ -190,7 +190,7 @@ export function Check({
   name: string
   label: string
   checked?: boolean
-  /** Whether the page shows what was sent: a box that was cleared is not among the values. */
+  /** Whether a failed submission is shown again: a box that was cleared is not among its values. */
   isSent?: boolean
   /** Whether the form is not sent without it. */
   required?: boolean

@@ -16,7 +16,7 @@ const NAMES = Object.keys(LOGOS) as LogoName[]
 interface Props {
   view: View
   settings: Settings
-  /** Whether the page shows what was sent. */
+  /** Whether a failed submission is shown again. */
   isSent: boolean
 }
 

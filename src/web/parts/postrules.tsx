@@ -12,7 +12,7 @@ export const PostRules = ({
   view: View
   pinned?: boolean | undefined
   locked: Lock
-  /** Whether the page shows what was sent. */
+  /** Whether a failed submission is shown again. */
   isSent?: boolean
 }) => (
   <>
