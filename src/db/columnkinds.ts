@@ -1,6 +1,6 @@
 import { BOARD_SORTS, LOCKS, POSTING, VOTERS_HIDDEN, VOTES_HIDDEN } from '../core/boardrules.js'
 import { DELIVERY_KINDS } from '../core/deliverykinds.js'
-import { HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
+import { COUNTED_AS_SPAM, HELD, MERGED, SHOWN, SPAM, UNLISTED } from '../core/hidden.js'
 import { IMPORTED_KINDS } from '../core/importedkinds.js'
 import { isLegalPage } from '../core/legal.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
@@ -92,6 +92,7 @@ const hidden: Kind = {
   fits: (value) => value === SHOWN || value === SPAM || value === HELD || value === MERGED,
 }
 const display: Kind = { is: '0, 1 or 2', fits: (value) => value === 0 || value === 1 || value === UNLISTED }
+const counted: Kind = { is: '0, 1, 2 or 3', fits: (value) => value === COUNTED_AS_SPAM || display.fits(value) }
 const list: Kind = { is: 'a list of texts in JSON', fits: (value) => isTexts(inJson(value)) }
 const flags: Kind = { is: 'true or false by name, in JSON', fits: (value) => isFlags(inJson(value)) }
 const filter: Kind = { is: 'a filter of posts, in JSON', fits: (value) => isFilter(inJson(value)) }
@@ -130,7 +131,7 @@ const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], 
   notification_settings: { userId: free, ways, digest, weekday, hour, timeZone, quietFrom: hour, quietUntil: hour, followsAuthored: flag, followsVoted: flag, followsCommented: flag, followsMentioned: flag, followsEverything: flag, mailKey: free },
   notifications: { userId: free, eventId: key, kind: notification, postId: free, commentId: free, roadmapId: free, actorId: free, createdAt: time, readAt: time, isOnPage: flag, mail, mailAt: time, mailedAt: time },
   one_time_tokens: { tokenHash: free, purpose: free, userId: free, createdAt: time, expiresAt: time },
-  post_counts: { board: free, roadmap: free, display, value: free },
+  post_counts: { board: free, roadmap: free, display: counted, value: free },
   post_moves: { id: key, postId: free, kind: free, fromId: free, toId: free, movedAt: time, actorId: free },
   post_tags: { postId: free, tagId: free, createdAt: time },
   posts: { postId: free, title: free, slug: free, slugId: free, contentMarkdown: free, userId: free, boardId: free, roadmap_id: free, votesCount: free, commentsCount: free, trending: free, display, hidesVoters: concealed, number: free, is_spam: hidden, createdAt: time, updatedAt: time, importedVotes: key, pinned: flag, locked },

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { COUNTED_AS_SPAM, SPAM } from '../core/hidden.js'
 import { NOUNS } from '../core/nouns.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
@@ -57,10 +58,11 @@ const TOTALS: Readonly<Record<string, string>> = {
   users: 'select count(*) from users',
 }
 
+const COUNTED_DISPLAY = `case when is_spam = ${SPAM} then ${COUNTED_AS_SPAM} else display end`
 /** What `post_counts` should have: '*' stands for all boards or roadmaps, '' for none. */
 const POST_COUNTS = `
   select b.key as board, r.key as roadmap, p.display as display, count(*) as value
-  from posts p
+  from (select "boardId", roadmap_id, ${COUNTED_DISPLAY} as display from posts) p
   join (select distinct coalesce("boardId", '') as own, coalesce("boardId", '') as key from posts union all select distinct coalesce("boardId", ''), '*' from posts) b on b.own = coalesce(p."boardId", '')
   join (select distinct coalesce(roadmap_id, '') as own, coalesce(roadmap_id, '') as key from posts union all select distinct coalesce(roadmap_id, ''), '*' from posts) r on r.own = coalesce(p.roadmap_id, '')
   group by b.key, r.key, p.display`

@@ -3,7 +3,7 @@ import type { Target } from './target.js'
 /** What the triggers would have counted. */
 export async function writeCounts(target: Target, weight: (time: string) => string): Promise<void> {
   const counted = (board: string, roadmap: string) =>
-    `insert into post_counts (board, roadmap, display, value) select ${board}, ${roadmap}, display, count(*) from posts group by 1, 2, 3`
+    `insert into post_counts (board, roadmap, display, value) select ${board}, ${roadmap}, case when is_spam = 1 then 3 else display end, count(*) from posts group by 1, 2, 3`
   const [board, roadmap] = [`coalesce("boardId", '')`, "coalesce(roadmap_id, '')"]
   for (const [b, r] of [[board, roadmap], [board, `'*'`], [`'*'`, roadmap], [`'*'`, `'*'`]] as const) await target.run(counted(b, r)) // prettier-ignore
   await target.run(

@@ -73,6 +73,7 @@ import { up as importRuns } from './0077_import_runs.js'
 import { up as newAccounts } from './0078_new_accounts.js'
 import { up as notesIndex } from './0079_notes_index.js'
 import { up as heldMerges } from './0080_held_merges.js'
+import { up as spamCounts } from './0081_spam_counts.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -153,4 +154,5 @@ export const migrations: Record<string, Migration> = {
   '0078_new_accounts': { up: newAccounts },
   '0079_notes_index': { up: notesIndex },
   '0080_held_merges': { up: heldMerges },
+  '0081_spam_counts': { up: spamCounts },
 }

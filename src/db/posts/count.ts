@@ -24,13 +24,9 @@ export const refsOf = (conditions: Conditions): Refs<unknown> =>
 export async function countPosts(db: Db, filter: PostFilter, sort: Sort = 'newest'): Promise<Count> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return { total: 0, isCapped: false }
-  if (filter.withoutSpam && !isLimited(conditions, sort)) {
-    const spam = await countPosts(db, { ...filter, withoutSpam: undefined, onlySpam: true })
-    if (!spam.isCapped) return { ...spam, total: (await countPosts(db, { ...filter, withoutSpam: undefined }, sort)).total - spam.total } // prettier-ignore
-  }
+  if (leadOf(conditions)) return countLed(db, conditions)
   const counters = countersOf(conditions)
   if (counters) return { total: await totalOf(db, counters), isCapped: false }
-  if (leadOf(conditions)) return countLed(db, conditions)
   const most = isLimited(conditions, sort) ? MOST_FOUND : Infinity
   const [row] = await compiled(db, `countPosts ${most}`, conditions, (given) => ({ compile: () => sumOf(given, most).compile(db) }), refsOf(conditions)) // prettier-ignore
   const { total = 0 } = row ?? {}

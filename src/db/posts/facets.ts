@@ -23,35 +23,13 @@ interface Counted {
   looked: number
 }
 
-type Facets = Record<'boards' | 'roadmaps', Facet>
-
-const less = (all: Facets, some: Facets): Facets => ({
-  boards: without(all.boards, some.boards),
-  roadmaps: without(all.roadmaps, some.roadmaps),
-})
-
-const without = ({ posts, isCapped }: Facet, some: Facet): Facet => ({
-  posts: new Map([...posts].map(([place, count]) => [place, count - (some.posts.get(place) ?? 0)])),
-  isCapped,
-})
-
 const NOTHING: Facet = { posts: new Map(), isCapped: false }
 
 /**
  * How many posts a filter passes for each board, and for each roadmap. The filter by boards does not count for those of
  * boards: they tell how many another choice would show. The same holds for roadmaps.
  */
-export async function postFacets(db: Db, filter: PostFilter): Promise<Facets> {
-  const whole = { ...filter, withoutSpam: undefined }
-  const known = filter.withoutSpam && conditionsOf(db, whole)
-  if (known && countersOf(known)) {
-    const spam = await facetsOf(db, { ...whole, onlySpam: true })
-    if (!spam.boards.isCapped && !spam.roadmaps.isCapped) return less(await facetsOf(db, whole), spam)
-  }
-  return facetsOf(db, filter)
-}
-
-async function facetsOf(db: Db, filter: PostFilter): Promise<Facets> {
+export async function postFacets(db: Db, filter: PostFilter): Promise<Record<'boards' | 'roadmaps', Facet>> {
   const [ofBoards, ofRoadmaps] = [
     conditionsOf(db, { ...filter, boards: [] }),
     conditionsOf(db, { ...filter, roadmaps: undefined }),

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { VOTES_HIDDEN } from '../../core/boardrules.js'
-import { SHOWN, SPAM } from '../../core/hidden.js'
+import { COUNTED_AS_SPAM, SHOWN, SPAM } from '../../core/hidden.js'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period, Sorting } from '../paging.js'
 import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
@@ -57,13 +57,23 @@ export type Conditions = Partial<Record<Name, readonly Value[]>>
 type Filter<Given> = (ByColumn | ByTime | ByIndex | ByRow) & {
   changedBy: ChangedBy
   values(this: void, given: Given, db: Db): readonly Value[] | undefined
+  /** Which rows of `post_counts` count what passes. Without it, the posts are counted. */
+  counter?: Counter
 }
+
+/** The values of a column of `post_counts`. */
+interface Counter {
+  column: Exclude<keyof Tables['post_counts'], 'value'>
+  values(this: void, values: readonly Value[]): readonly Value[]
+}
+
+/** Ids of boards or of roadmaps; '' is none. */
+const places = (column: 'board' | 'roadmap'): Counter => ({ column, values: (ids) => ids.map((id) => id ?? '') })
+const displayed = (values: Counter['values']): Counter => ({ column: 'display', values })
 
 /** The column has one of the values: a range of an index for each. */
 interface ByColumn {
   column: Column
-  /** The column of `post_counts` for it. Without one, the posts are counted. */
-  counter?: Exclude<keyof Tables['post_counts'], 'value'>
   /** Whether its index has the posts where it is null. */
   indexesNull?: true
 }
@@ -99,16 +109,16 @@ const listed = (ids: readonly string[] | undefined) => ids && (ids.length > 0 ? 
 const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
   boards: {
     column: 'boardId',
-    counter: 'board',
+    counter: places('board'),
     indexesNull: true,
     changedBy: [],
     values: (ids) => (ids.length > 0 ? ids : undefined),
   },
-  roadmaps: { column: 'roadmap_id', counter: 'roadmap', changedBy: [], values: (ids) => ids },
+  roadmaps: { column: 'roadmap_id', counter: places('roadmap'), changedBy: [], values: (ids) => ids },
   author: { column: 'userId', changedBy: [], values: one },
   hidden: {
     column: 'display',
-    counter: 'display',
+    counter: displayed((shown) => (shown.includes(0) ? [...shown, COUNTED_AS_SPAM] : shown)),
     changedBy: [],
     values: (hidden) => (hidden ? [0, 1] : [1]), // merged posts have another
   },
@@ -125,8 +135,14 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     changedBy: [],
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
-  onlySpam: { index: spamPosts, changedBy: [], values: (only) => only && [1] },
+  onlySpam: {
+    index: spamPosts,
+    counter: displayed(() => [COUNTED_AS_SPAM]),
+    changedBy: [],
+    values: (only) => only && [1],
+  },
   withoutSpam: {
+    counter: displayed(() => [0, 1]),
     passes: ([spam]) => sql`posts.is_spam <> ${spam}`,
     changedBy: [],
     values: (without) => without && [SPAM],
@@ -278,10 +294,13 @@ export function rangesOf(conditions: Conditions): Range[] {
 
 /** The rows of `post_counts` whose sum is the number of posts; undefined where they do not tell. */
 export function countersOf(conditions: Conditions): Record<string, readonly Value[]> | undefined {
-  const counters: Record<string, readonly Value[]> = { board: ['*'], roadmap: ['*'], display: [0, 1] }
+  const counters: Partial<Record<Counter['column'], readonly Value[]>> = {}
   for (const { filter, values } of given(conditions)) {
-    if (!('counter' in filter) || filter.counter === undefined) return undefined
-    counters[filter.counter] = values.map((value) => value ?? '') // of no board, or of no roadmap
+    if (!filter.counter) return undefined
+    const { column } = filter.counter
+    const [passed, passing] = [counters[column], filter.counter.values(values)]
+    const both = passed ? passing.filter((value) => passed.includes(value)) : passing
+    counters[column] = both.length > 0 ? both : [null] // no row has it
   }
-  return counters
+  return { board: ['*'], roadmap: ['*'], ...counters }
 }

@@ -1,3 +1,4 @@
+import { COUNTED_AS_SPAM, SPAM } from '../../core/hidden.js'
 import type { Trigger } from '../dialect.js'
 
 type Engine = 'sqlite' | 'postgres'
@@ -36,8 +37,9 @@ const totals = (table: 'boards' | 'roadmaps'): Trigger[] => [
 
 /** Posts by board and roadmap: '' stands for none, '*' for all. */
 function ofList(row: Row, by: 1 | -1): string {
+  const display = `case when ${row}.is_spam = ${SPAM} then ${COUNTED_AS_SPAM} else ${row}.display end`
   const [board, roadmap] = [`coalesce(${row}."boardId", '')`, `coalesce(${row}.roadmap_id, '')`]
-  const rows = [board, `'*'`].flatMap((b) => [roadmap, `'*'`].map((r) => `(${b}, ${r}, ${row}.display, ${by})`))
+  const rows = [board, `'*'`].flatMap((b) => [roadmap, `'*'`].map((r) => `(${b}, ${r}, ${display}, ${by})`))
   return `insert into post_counts (board, roadmap, display, value) values ${rows.join(', ')} on conflict (board, roadmap, display) do update set value = post_counts.value + excluded.value`
 }
 
@@ -84,7 +86,7 @@ const posts = (engine: Engine): Trigger[] => [
     name: 'posts_recounted',
     on: 'posts',
     after: 'update',
-    when: `${differs('"boardId"')} or ${differs('roadmap_id')} or new.display <> old.display`,
+    when: `${differs('"boardId"')} or ${differs('roadmap_id')} or new.display <> old.display or (new.is_spam = ${SPAM}) <> (old.is_spam = ${SPAM})`,
     run: [ofList('old', -1), ofList('new', 1)].join('; '),
   },
   {
