@@ -46,6 +46,8 @@ const engine = `${process.versions.v8}-${process.arch}`
 const v8Flags = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ').trim()
 /** Written by the build, for the Node that runs the build. */
 const builtCache = path.join(here, '../cache', engine)
+// Under systemd or in a container a user may have no home. There os.homedir() throws, and packages call it as they load.
+if (!hasHome()) process.env.HOME = '/'
 /** Written when the built cache is rejected. Tried first, so that the rejection is not repeated. */
 const cacheHome = findCacheHome()
 const userCache = path.join(cacheHome, 'feedbackctl', v8Flags === '' ? engine : `${engine}-${checksum(v8Flags)}`)
@@ -270,10 +272,13 @@ function checksum(text: string): string {
 
 function findCacheHome(): string {
   const { XDG_CACHE_HOME: chosen = '' } = process.env
-  if (path.isAbsolute(chosen)) return chosen
+  return path.isAbsolute(chosen) ? chosen : path.join(homedir(), '.cache')
+}
+
+function hasHome(): boolean {
   try {
-    return path.join(homedir(), '.cache')
+    return homedir() !== ''
   } catch {
-    return path.join(here, '..') // the user of a container may have no home
+    return false
   }
 }

@@ -245,3 +245,18 @@ function moveAndLink(name: string): void {
   renameSync(name, `${name}.moved`)
   symlinkSync(`${name}.moved`, name)
 }
+
+it('starts for a user without a home, as of systemd and of containers: there packages that ask for it throw as they load', async () => {
+  const machine = await makeMachine('sqlite')
+  const { HOME: _, ...env } = machine.env
+  const homeless = path.join(machine.folder, 'homeless.cjs')
+  // As libuv for a user that is in no list of users
+  writeFileSync(
+    homeless,
+    `const os = require('node:os')
+    os.homedir = () => { if (process.env.HOME) return process.env.HOME; throw new Error('uv_os_homedir returned ENOENT') }
+    require('node:module').syncBuiltinESMExports()`,
+  )
+  const stdout = execFileSync(process.execPath, ['--require', homeless, PROGRAM, 'config', 'get', 'data.dir'], { cwd: machine.folder, env: { ...env, XDG_DATA_HOME: '', STATE_DIRECTORY: '/var/lib/board' }, encoding: 'utf8' }) // prettier-ignore
+  expect(stdout).toBe('/var/lib/board\n')
+})
