@@ -65,7 +65,7 @@ function load() {
 /** npm leaves an optional package out where its build fails, and says nothing. */
 const REMEDY = USES_CURRENT
   ? 'Install feedbackctl again ("npm ci") with this Node, or use PostgreSQL.'
-  : 'For this Node it is compiled, with Python 3, make and a C++ compiler: "npm ci --foreground-scripts" installs again and prints what fails. Node 22.14 or newer needs no compiler.'
+  : 'For this Node it is compiled, with Python 3, make and a C++ compiler. Install again with --foreground-scripts, and npm prints what fails. Node 22.14 or newer needs no compiler.'
 
 function reasonOf(cause: unknown, here: string): string {
   const { code, message } = cause as NodeJS.ErrnoException
