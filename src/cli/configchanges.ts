@@ -12,6 +12,7 @@ import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
+import { restartOfService } from './lib/server/units.js'
 import { editText, keepText } from './lib/terminal/editor.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
 import { tell, type Terminal } from './lib/terminal/terminal.js'
@@ -45,8 +46,14 @@ const columns: Column<Change>[] = [
 /** No value of a setting is longer. */
 const MOST_CHARACTERS = 10_000
 
-const RESTART = 'Restart "feedbackctl serve" to use it.'
-const RELOAD = 'Restart "feedbackctl serve" to use it, or send it SIGHUP.'
+/** How a server that runs gets to use the change. systemd copies the file of a service as it starts, so SIGHUP is not enough. */
+function restartFor({ terminal }: Cli, file: string, { reloads = false } = {}): string {
+  const command = restartOfService(terminal, file)
+  if (command !== undefined) return `Run "${command}" to use it.`
+  return reloads
+    ? 'Restart "feedbackctl serve" to use it, or send it SIGHUP.'
+    : 'Restart "feedbackctl serve" to use it.'
+}
 
 export function registerChanges(group: Command, cli: Cli): void {
   registerSet(group, cli)
@@ -126,7 +133,7 @@ function registerEdit(group: Command, cli: Cli): void {
         ...printable(row),
         columns: columns.slice(1),
       })
-      tell(cli.terminal, `Changed ${file}. ${RESTART}`)
+      tell(cli.terminal, `Changed ${file}. ${restartFor(cli, file)}`)
     })
 }
 
@@ -258,10 +265,8 @@ async function done(cli: Cli, command: Command, { key, file, said, isSet }: Done
         : isSet
           ? ` It has no effect: ${origin} sets it too.`
           : ` ${origin} still sets it.`
-  tell(
-    cli.terminal,
-    `${said}${decides}${restart && decides === '' ? ` ${settings[key].reloads ? RELOAD : RESTART}` : ''}`,
-  )
+  const next = restart && decides === '' ? ` ${restartFor(cli, file, settings[key])}` : ''
+  tell(cli.terminal, `${said}${decides}${next}`)
 }
 
 const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command)

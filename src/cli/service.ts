@@ -168,11 +168,11 @@ function systemctl(env: Terminal['env'], args: readonly string[]): Promise<strin
   return new Promise((resolve, reject) => {
     execFile('systemctl', args, { env }, (error, stdout, stderr) => {
       if (!error) return resolve(stdout)
-      const said = stderr.trim().split('\n')[0] || error.message
+      const [said = error.message] = stderr.split('\n').filter((line) => line !== '')
       reject(
         error.code === 'ENOENT'
           ? new AppError('USAGE', 'There is no systemd on this machine: no program systemctl. Run "feedbackctl serve" by what starts programs here, or in a container.') // prettier-ignore
-          : new AppError('OUTPUT_FAILED', `systemctl ${args.join(' ')} failed: ${said}`, { cause: error }),
+          : new AppError('SERVICE_FAILED', `systemctl ${args.join(' ')} failed: ${said}`, { cause: error }),
       )
     })
   })
@@ -209,7 +209,9 @@ function installation(place: Place, socketText: string): Step[] {
     ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, settingsOf(place), 0o600) }]),
     ...(isNew || hasNewSocket ? [run('daemon-reload')] : []),
     ...(isStopped ? [run('stop', ...unitsOf(place))] : []),
-    run('enable', '--now', ...unitsOf(place)),
+    // Apart, because what "enable" says of its links would hide why the start failed
+    run('enable', ...unitsOf(place)),
+    run('start', ...unitsOf(place)),
     // It runs with the unit that was there before
     ...(isNew && before !== undefined && !isStopped ? [run('try-restart', `${name}.service`)] : []),
   ]
@@ -223,7 +225,8 @@ function removal(place: Place): Step[] {
   const files = [socketUnit, unit].filter((file) => existsSync(file))
   const units = files.map((file) => path.basename(file))
   return [
-    { does: `run systemctl disable --now ${units.join(' ')}`, run: () => ask('disable', '--now', ...units) },
+    { does: `run systemctl stop ${units.join(' ')}`, run: () => ask('stop', ...units) },
+    { does: `run systemctl disable ${units.join(' ')}`, run: () => ask('disable', ...units) },
     ...files.map((file) => ({ does: `remove ${file}`, run: () => rmSync(file) })),
     { does: 'run systemctl daemon-reload', run: () => ask('daemon-reload') },
   ]

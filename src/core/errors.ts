@@ -123,6 +123,7 @@ const CODES = {
   DATABASE_UNUSABLE: { status: 500, exit: 1 },
   UNSUPPORTED_NODE: { status: 500, exit: 1 },
   OUTPUT_FAILED: { status: 500, exit: 1 },
+  SERVICE_FAILED: { status: 500, exit: 1 },
   AUDIT_FINDINGS: { status: 500, exit: 9 },
   MAIL_NOT_FOUND: { status: 404 },
   MAIL_NOT_WAITING: { status: 409 },

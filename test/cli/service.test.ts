@@ -48,8 +48,8 @@ it('"service install" writes the units and the settings, and starts the server; 
 
   const done = await run('install')
   expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --config ${config()}\n`) }) // prettier-ignore
-  const enabling = 'enable --now feedbackctl.socket feedbackctl.service'
-  expect(calls()).toEqual(['daemon-reload', enabling])
+  const starting = ['enable feedbackctl.socket feedbackctl.service', 'start feedbackctl.socket feedbackctl.service']
+  expect(calls()).toEqual(['daemon-reload', ...starting])
   expect(readFileSync(unit(), 'utf8')).toBe((await run('print')).stdout)
   expect(readFileSync(socket(), 'utf8')).toBe((await run('print --socket')).stdout)
   expect([statSync(unit()).mode & 0o777, statSync(config()).mode & 0o777]).toEqual([0o644, 0o600])
@@ -57,13 +57,13 @@ it('"service install" writes the units and the settings, and starts the server; 
   writeFileSync(config(), 'listen = "127.0.0.1:8000"\n') // as earlier versions did
 
   expect(await run('install')).toMatchObject({ code: 0, stderr: expect.stringContaining(`\n  feedbackctl setup --data-dir ${data} --config ${config()}\n`) }) // prettier-ignore
-  expect(calls()).toEqual([enabling])
+  expect(calls()).toEqual(starting)
   writeFileSync(unit(), 'of an earlier version')
   await run('install')
-  expect(calls()).toEqual(['daemon-reload', enabling, 'try-restart feedbackctl.service']) // the socket stays open
+  expect(calls()).toEqual(['daemon-reload', ...starting, 'try-restart feedbackctl.service']) // the socket stays open
   writeFileSync(config(), 'listen = "127.0.0.1:9000"\n')
   await run('install')
-  expect(calls()).toEqual(['daemon-reload', 'stop feedbackctl.socket feedbackctl.service', enabling])
+  expect(calls()).toEqual(['daemon-reload', 'stop feedbackctl.socket feedbackctl.service', ...starting])
   expect(readFileSync(socket(), 'utf8')).toContain('\nListenStream=127.0.0.1:9000\n')
   expect(readFileSync(config(), 'utf8')).toBe('listen = "127.0.0.1:9000"\n')
 })
@@ -94,12 +94,12 @@ it('"service install" of an earlier version, without a socket, stops the server 
   rmSync(socket())
   calls()
   await run('install')
-  expect(calls()).toEqual(['daemon-reload', 'stop feedbackctl.socket feedbackctl.service', 'enable --now feedbackctl.socket feedbackctl.service']) // prettier-ignore
+  expect(calls()).toEqual(['daemon-reload', 'stop feedbackctl.socket feedbackctl.service', 'enable feedbackctl.socket feedbackctl.service', 'start feedbackctl.socket feedbackctl.service']) // prettier-ignore
   rmSync(socket())
   expect(JSON.parse((await run('status --json')).stdout)).toMatchObject({ socket: 'none' })
   calls()
   await run('uninstall --yes')
-  expect(calls()).toEqual(['disable --now feedbackctl.service', 'daemon-reload'])
+  expect(calls()).toEqual(['stop feedbackctl.service', 'disable feedbackctl.service', 'daemon-reload'])
   expect(existsSync(unit())).toBe(false)
 })
 
@@ -135,7 +135,11 @@ it.each([
 it('"service install --user" asks the systemd of the user, in the folders of the user', async () => {
   const { run, machine, calls } = await withSystemd()
   expect((await run('install --user --name ideas')).code).toBe(0)
-  expect(calls()).toEqual(['--user daemon-reload', '--user enable --now ideas.socket ideas.service'])
+  expect(calls()).toEqual([
+    '--user daemon-reload',
+    '--user enable ideas.socket ideas.service',
+    '--user start ideas.socket ideas.service',
+  ])
   const folder = path.join(machine.folder, 'config')
   expect(readFileSync(path.join(folder, 'systemd/user/ideas.service'), 'utf8')).toContain(` serve --config ${folder}/ideas/config.toml\n`) // prettier-ignore
 })
@@ -154,7 +158,11 @@ it('"service status" and "service uninstall" know what is installed', async () =
   expect((await run('uninstall --dry-run')).stderr).toContain(`Would remove ${unit()}.\n`)
   expect([existsSync(unit()), calls()]).toEqual([true, []])
   expect((await run('uninstall --yes')).code).toBe(0)
-  expect(calls()).toEqual(['disable --now feedbackctl.socket feedbackctl.service', 'daemon-reload'])
+  expect(calls()).toEqual([
+    'stop feedbackctl.socket feedbackctl.service',
+    'disable feedbackctl.socket feedbackctl.service',
+    'daemon-reload',
+  ])
   expect([unit(), socket(), config()].map((file) => existsSync(file))).toEqual([false, false, true])
 })
 
@@ -171,9 +179,25 @@ it('a service fails with a cause and changes nothing where systemd is missing or
   expect([existsSync(unit()), existsSync(root), calls()]).toEqual([false, false, []])
 })
 
-it('"service install" says what systemd said', async () => {
-  const { run } = await withSystemd({ fails: 'enable' })
-  expect(await run('install')).toMatchObject({ stderr: expect.stringMatching(/systemctl enable --now feedbackctl.socket feedbackctl.service failed: Failed to do that\.[^]*OUTPUT_FAILED/) }) // prettier-ignore
+it('"service install" says what systemd said, and which command says why the server does not start', async () => {
+  const { run } = await withSystemd({ fails: 'start' })
+  const said =
+    /systemctl start feedbackctl\.socket feedbackctl\.service failed: Failed to do that\.[^]*fix {3}journalctl -u feedbackctl -n 20\n[^]*SERVICE_FAILED \(exit 1\)/
+  expect(await run('install')).toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
+  const own = await run('install --user --name ideas')
+  expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('  fix   journalctl --user -u ideas -n 20\n') })
+})
+
+it('"setup" and "config set" name the command that restarts the service with these settings', async () => {
+  const { machine, run, config } = await withSystemd()
+  const command = (args: string) => machine.run(`${args} --config ${config()}`, { env: { FEEDBACKCTL_TEST_ROOT: path.join(machine.folder, 'root') } }) // prettier-ignore
+  await run('install')
+  const done = await command('setup --email ada@example.org --generate-password --mail-url folder:mail')
+  expect(done.stdout).toContain('  next    systemctl restart feedbackctl\n')
+  const set = await command('config set log.level debug')
+  expect(set.stderr).toContain('Run "systemctl restart feedbackctl" to use it.')
+  await run('uninstall --yes')
+  expect((await command('config set log.level info')).stderr).toContain('Restart "feedbackctl serve" to use it, or send it SIGHUP.') // prettier-ignore
 })
 
 it('root makes the owner of a service, and finds its site, without options: the settings of the machine say where', async () => {

@@ -225,6 +225,9 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
           : run('doctor files disk'),
     UNSUPPORTED_NODE: run('doctor runtime'),
     OUTPUT_FAILED: ['Free some space, or write to another file.'],
+    SERVICE_FAILED: [
+      `journalctl ${args.includes('--user') ? '--user ' : ''}-u ${optionValue(args, '--name') ?? 'feedbackctl'} -n 20`,
+    ],
     AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
     MAIL_NOT_FOUND: run('mail queue list --sent'),
     MAIL_NOT_WAITING: run('mail queue list --sent'),
