@@ -1,6 +1,7 @@
-import { AppError, type ErrorCode } from '../core/errors.js'
+import { AppError } from '../core/errors.js'
 import { counted, printable, printableLines } from '../core/text.js'
 import { remove as removeComment } from '../service/comments.js'
+import { errorIn } from '../service/lib/bulk.js'
 import type { Call } from '../service/lib/operation.js'
 import { merge, unmerge } from '../service/merges.js'
 import { decide, list, type Item } from '../service/moderation.js'
@@ -87,7 +88,7 @@ function decisionOf(key: Exclude<Key, 'm' | 'u' | 'q'>, item: Item, call: Call):
 /** Of one post, what refuses it refuses the whole. */
 function refusedIn({ outcomes }: { outcomes: readonly { error?: { code: string; message: string } }[] }): void {
   const error = outcomes[0]?.error
-  if (error) throw new AppError(error.code as ErrorCode, error.message)
+  if (error) throw errorIn(error)
 }
 
 /** Lines of the screen that the heading, the reports and the keys need. */

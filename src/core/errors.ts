@@ -1,3 +1,4 @@
+import type { MergeReason } from './mergereasons.js'
 import { LISTS_OF_UNKNOWN, type UnknownCode } from './nouns.js'
 
 /**
@@ -170,8 +171,12 @@ export interface Issue {
 
 const UNKNOWN_CODES = Object.keys(LISTS_OF_UNKNOWN) as UnknownCode[]
 
-/** Which of the causes that share a code it was. Commands and pages say what to do by it. It is not sent over HTTP. */
+/**
+ * Which of the causes that share a code it was. Commands and pages say what to do by it. The body of an error does not have
+ * it; the outcomes of a merge do.
+ */
 export type Reason =
+  | MergeReason
   | 'by-hand'
   | 'database-damaged'
   | 'database-refuses'

@@ -1,12 +1,12 @@
 import * as Type from 'typebox'
 import { UNDOES, type FieldChange } from '../core/details.js'
-import { AppError, type ErrorCode } from '../core/errors.js'
+import { AppError } from '../core/errors.js'
 import type { Action } from '../core/nouns.js'
 import { lock } from '../db/counters.js'
 import { listEvents, type NamedEvent } from '../db/events.js'
 import { Event, eventId, eventOf, toEvent } from './events.js'
 import { assertAllowed } from './lib/access.js'
-import { bulkOutput } from './lib/bulk.js'
+import { bulkOutput, errorIn } from './lib/bulk.js'
 import { together } from './lib/change.js'
 import type { Context } from './lib/context.js'
 import { readableEvent } from './lib/eventnames.js'
@@ -99,7 +99,7 @@ async function take(ctx: Context, { op, input }: Step): Promise<void> {
   const answer = await execute(same, ctx, input)
   if (op.output !== bulkOutput) return
   const [outcome] = (answer as Type.Static<typeof bulkOutput>).outcomes
-  if (outcome?.error) throw new AppError(outcome.error.code as ErrorCode, outcome.error.message)
+  if (outcome?.error) throw errorIn(outcome.error)
 }
 
 /** Events about a row that are read to find one that contradicts. */

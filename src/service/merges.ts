@@ -28,7 +28,7 @@ import {
 } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import type { CachedContext } from './lib/context.js'
-import { refusalToMerge } from './lib/mergeable.js'
+import { mergeRefused, refusalToMerge } from './lib/mergeable.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
@@ -161,16 +161,13 @@ const merged = (post: PostView, stands: PostView) =>
 function assertTakes(post: PostView, target: PostView): void {
   const [from, to] = [`#${post.number}`, `#${target.number}`]
   const shown = shownBy(post, target)
-  const [problem] = [
-    post.postId === target.postId && `Post ${from} cannot be merged into itself.`,
-    target.is_spam !== SHOWN && `Post ${to} is hidden or waits for a look. Publish it first.`,
-    post.boardDisplay === 0 &&
-      target.display === 1 &&
-      `Post ${from} is on a private board, and ${to} is public: everybody would see its text, comments and voters. Move it to a public board first, if that is what you want.`,
-    shown !== undefined &&
-      `The ${shown} of post ${from} are hidden, and those of ${to} are not: everybody would see ${shown === 'votes' ? 'them' : 'who voted'}. Move it to a board that shows its ${shown} first, if that is what you want.`,
-  ].filter((each) => each !== false)
-  if (problem !== undefined) throw new AppError('MERGE_REFUSED', problem)
+  if (post.postId === target.postId) throw mergeRefused('merge-itself', `Post ${from} cannot be merged into itself.`)
+  if (target.is_spam !== SHOWN)
+    throw mergeRefused('merge-into-hidden', `Post ${to} is hidden or waits for a look. Publish it first.`)
+  if (post.boardDisplay === 0 && target.display === 1)
+    throw mergeRefused('merge-private', `Post ${from} is on a private board, and ${to} is public: everybody would see its text, comments and voters. Move it to a public board first, if that is what you want.`) // prettier-ignore
+  if (shown !== undefined)
+    throw mergeRefused(`merge-${shown}`, `The ${shown} of post ${from} are hidden, and those of ${to} are not: everybody would see ${shown === 'votes' ? 'them' : 'who voted'}. Move it to a board that shows its ${shown} first, if that is what you want.`) // prettier-ignore
 }
 
 export const unmerge = operation({

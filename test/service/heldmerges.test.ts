@@ -247,7 +247,7 @@ describe.each(engines)('a held post that is merged on %s', (engine) => {
     const { status } = await site.http(`POST /posts/${held.postId}/comments`, { token: world[by].token, body })
     expect(status).toBe(201)
     const { outcomes } = await merge(held)
-    expect(outcomes[0].error).toEqual({ code: 'MERGE_REFUSED', message: expect.stringMatching(/has comments or internal notes.* Publish it first\.$/) }) // prettier-ignore
+    expect(outcomes[0].error).toEqual({ code: 'MERGE_REFUSED', message: expect.stringMatching(/has comments or internal notes.* Publish it first\.$/), reason: 'merge-commented' }) // prettier-ignore
     expect(await repeats()).toMatchObject({ ...mergeable, is_mergeable: false })
     expect((await site.http(`GET /posts/${shown.postId}/activity`, { token: team.token })).text).not.toMatch(SECRET)
     expect((await site.http(`GET /posts/${held.postId}/activity`, { token: author.token })).status).toBe(200)

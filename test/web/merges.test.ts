@@ -25,7 +25,7 @@ it('a post is merged by a form, its addresses lead to the other one, and its tex
   for (const [into, problem] of [
     ['', 'Choose a post, or enter its number'],
     ['999', 'not'],
-    [String(other.number), 'one and the same'],
+    [String(other.number), 'A post cannot be merged into itself.'],
   ] as const) {
     const { status, text } = await send(`${from}/merge`, { into })
     expect([into, status >= 400, text.includes(problem)]).toEqual([into, true, true])

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { wordsOf } from '../../src/core/catalogue.js'
+import { HELD, SPAM } from '../../src/core/hidden.js'
+import { LANGUAGES } from '../../src/core/language.js'
 import type { Permission } from '../../src/core/permissions.js'
 import * as boards from '../../src/service/boards.js'
+import * as comments from '../../src/service/comments.js'
 import { operator } from '../../src/service/lib/access.js'
 import { merge as mergePosts } from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
@@ -40,8 +44,8 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     const headers = { accept: 'text/html', cookie: `feedbackctl=${token}` }
     const form = { origin: SITE, 'content-type': 'application/x-www-form-urlencoded' }
     const get = (path: string, by = headers) => site.http(`GET /${path}`, { headers: by })
-    const send = (path: string, fields: [string, string][]) =>
-      site.http(`POST /${path}`, { headers: { ...headers, ...form }, body: new URLSearchParams(fields).toString() })
+    const send = (path: string, fields: [string, string][], more: Record<string, string> = {}) =>
+      site.http(`POST /${path}`, { headers: { ...headers, ...form, ...more }, body: new URLSearchParams(fields).toString() }) // prettier-ignore
     const at = (...numbers: number[]) => `${HOME}/merge?${new URLSearchParams([['to', LIST], ...numbers.map((number) => ['ids', String(number)])]).toString()}` // prettier-ignore
     return { site, get, send, at, voter }
   }
@@ -124,11 +128,41 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     const { status, text } = await send(path, [...fields, ['chosen', '2']])
     expect([status, text.includes('2 posts could not be changed'), text.includes('1 post is merged.')]).toEqual([200, true, true]) // prettier-ignore
     expect(text).toMatch(/<bdi>#3 Blackest<\/bdi>: Somebody changed this post meanwhile, or not the same people/)
-    expect(text, 'it is on another board than the list').toMatch(/<bdi>#4<\/bdi>: These posts cannot be merged/) // prettier-ignore
+    expect(text, 'it is on another board than the list').toMatch(/<bdi>#4<\/bdi>: This post is on a private board/) // prettier-ignore
     expect(text).toMatch(/name="ids" value="#3" checked/)
     expect(text, 'the filter stays').toContain('name="board" value="ideas" checked')
     expect(text).toMatch(/action="\/undo\/[^"]+"[^]*?name="to" value="\/dashboard\/posts\?board=ideas/)
     expect([await standsFor(site, 1), await standsFor(site, 3), await standsFor(site, 4)]).toEqual([2, 3, 4])
+  })
+
+  it('says of each row why it could not be merged, in the language of the reader', async () => {
+    const { site, get, send, at, voter } = await open()
+    for (const [name, more] of [
+      ['Quiet', { hides_votes: true }],
+      ['Shy', { view_voters: false }],
+    ] as const) {
+      const { board } = await site.call(boards.create, { name, display: true })
+      await site.call(boards.update, { boardId: board.boardId, ...more, partial: true })
+      await site.call(posts.create, { title: name, boardId: board.boardId })
+    }
+    const { post: held } = await site.call(posts.create, { title: 'Held' })
+    await site.call(comments.create, { post_id: held.postId, body: 'Hm', is_internal: true })
+    await site.http('POST /posts/1/report', { token: voter.token, body: {} })
+    for (const [number, is_spam] of [
+      [3, SPAM],
+      [8, HELD],
+    ] as const)
+      await site.db.updateTable('posts').set({ is_spam }).where('number', '=', number).execute()
+    const reasons = ['merge-reported', 'merge-hidden', 'merge-private', 'merge-votes', 'merge-voters', 'merge-commented'] as const // prettier-ignore
+    const [path, fields] = formOf((await get(at(1, 2, 3, 4, 6, 7, 8))).text)
+    for (const language of LANGUAGES) {
+      const { text } = await send(path, [...fields, ['chosen', '2']], { 'accept-language': language })
+      const said = reasons.map((reason) => wordsOf(language).t(`error.MERGE_REFUSED.${reason}`))
+      expect([language, said.filter((each) => text.includes(`</bdi>: ${each}`))]).toEqual([language, said])
+    }
+    expect((await send(path, [...fields, ['chosen', '2']])).text).toContain(
+      '#1 Night</bdi>: This post has open reports.',
+    )
   })
 
   it('says what another moderator did meanwhile, and what came of it where its page is gone', async () => {
@@ -171,7 +205,7 @@ describe.each(engines)('merging the chosen rows of the table of posts on %s', (e
     expect(radios((await send(path, [...fields, ['into', 'night']])).text)).toEqual(['1', '3'])
     const done = await send(path, [...fields, ['chosen', '1']])
     expect([done.status, done.text.includes('1 post is merged.')]).toEqual([200, true])
-    expect(done.text).toMatch(/<bdi>#2<\/bdi>: These posts cannot be merged/)
+    expect(done.text).toMatch(/<bdi>#2<\/bdi>: This post is hidden, or waits for a look\./)
   })
 
   it('is for those who may merge alone', async () => {

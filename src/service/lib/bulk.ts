@@ -1,12 +1,13 @@
 import * as Type from 'typebox'
-import { AppError } from '../../core/errors.js'
+import { AppError, type ErrorCode } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
 import { newId } from '../../core/ids.js'
+import { MERGE_REASONS } from '../../core/mergereasons.js'
 import { lock } from '../../db/counters.js'
 import { deleteExpiredUndos, insertUndo } from '../../db/undos.js'
 import { change, type Change } from './change.js'
 import type { Context } from './context.js'
-import { listOf, nullable } from './schemas.js'
+import { listOf, nullable, oneOf } from './schemas.js'
 import { votesHidden } from './voters.js'
 import type { Snoozing } from './snoozing.js'
 
@@ -86,10 +87,23 @@ export function assertForEach(
   throw invalidField({ code: 'UNKNOWN_CHOICE', message, field, rule, value: String(given.length) })
 }
 
+const failure = { code: Type.String(), message: Type.String() }
+const failed = { description: 'Why it failed; otherwise absent' }
+
 /** Why one of many things failed. */
-export const outcomeError = Type.Optional(
-  Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why it failed; otherwise absent' }),
+export const outcomeError = Type.Optional(Type.Object(failure, failed))
+
+/** The same of posts and comments. */
+const PostError = Type.Object(
+  {
+    ...failure,
+    reason: Type.Optional(
+      oneOf(MERGE_REASONS, { description: 'Of MERGE_REFUSED: why the post is not merged; otherwise absent' }),
+    ),
+  },
+  failed,
 )
+type PostError = Type.Static<typeof PostError>
 
 const Outcome = Type.Object({
   given: Type.String({ description: 'What the request said' }),
@@ -132,7 +146,7 @@ const Outcome = Type.Object({
       { description: 'Where it is merged: what the other post takes over, each person counted once; otherwise absent' },
     ),
   ),
-  error: outcomeError,
+  error: Type.Optional(PostError),
 })
 export type Outcome = Type.Static<typeof Outcome>
 
@@ -198,10 +212,15 @@ export const changeMany = <Given>(
 const NOTHING = { id: null, kind: null, number: null, title: null }
 
 /** The refusal of one thing. Any other error ends the whole. */
-export function refusalIn(error: unknown): { code: string; message: string } {
+export function refusalIn(error: unknown): PostError {
   if (!(error instanceof AppError) || error.status >= 500) throw error
-  return { code: error.code, message: error.message }
+  const reason = MERGE_REASONS.find((each) => each === error.reason)
+  return { code: error.code, message: error.message, ...(reason && { reason }) }
 }
+
+/** The same as it was thrown. */
+export const errorIn = ({ code, message, reason }: PostError): AppError =>
+  new AppError(code as ErrorCode, message, { reason })
 
 async function keepUndo(tx: Change, changes: readonly Undoable[]): Promise<BulkOutput['undo']> {
   const now = tx.now().getTime()

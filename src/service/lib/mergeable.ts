@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { HELD, SHOWN } from '../../core/hidden.js'
+import type { MergeReason } from '../../core/mergereasons.js'
 import type { Actor } from './access.js'
 import { hidesPosts } from './postshapes.js'
 
@@ -17,11 +18,13 @@ export interface Merging {
 /** What is to be decided about a post before anybody merges it. Undefined where it can be merged. */
 export function refusalToMerge(actor: Actor, { number, hidden, isReported, isCommented }: Merging) {
   if (hidden !== SHOWN && !(hidden === HELD && hidesPosts(actor, undefined) === undefined))
-    return refused(`Post #${number} is hidden or waits for a look. Publish it first.`)
+    return mergeRefused('merge-hidden', `Post #${number} is hidden or waits for a look. Publish it first.`)
   // What is said of a held post is not for those who read the other one
   if (isCommented)
-    return refused(`Post #${number} waits for a look, and has comments or internal notes, which would move to the other post. Publish it first.`) // prettier-ignore
-  return isReported ? refused(`Post #${number} has open reports. Decide on them first.`) : undefined
+    return mergeRefused('merge-commented', `Post #${number} waits for a look, and has comments or internal notes, which would move to the other post. Publish it first.`) // prettier-ignore
+  return isReported
+    ? mergeRefused('merge-reported', `Post #${number} has open reports. Decide on them first.`)
+    : undefined
 }
 
-const refused = (message: string) => new AppError('MERGE_REFUSED', message)
+export const mergeRefused = (reason: MergeReason, message: string) => new AppError('MERGE_REFUSED', message, { reason })

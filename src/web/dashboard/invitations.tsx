@@ -1,5 +1,6 @@
-import { AppError, type ErrorCode } from '../../core/errors.js'
+import { AppError } from '../../core/errors.js'
 import * as service from '../../service/invitations.js'
+import { errorIn } from '../../service/lib/bulk.js'
 import * as roles from '../../service/roles.js'
 import * as users from '../../service/users.js'
 import type { Invitation } from '../../service/invitations.js'
@@ -244,7 +245,7 @@ export const invite = action({
 function reasonOf({ words }: View, { code, message }: { code: string; message: string }, address: string): string {
   const key = `error.${code}.invite`
   const domain = address.slice(address.lastIndexOf('@') + 1)
-  return words.has(key) ? words.t(key, { domain }) : errorText({ words }, new AppError(code as ErrorCode, message))
+  return words.has(key) ? words.t(key, { domain }) : errorText({ words }, errorIn({ code, message }))
 }
 
 export const resend = action({

@@ -290,7 +290,7 @@ export function errorText(
     : messageOf(view, code, message, reason)
 }
 
-function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, detail = ''): string {
+export function messageOf({ words }: Pick<View, 'words'>, code: string, message: string, detail = ''): string {
   const [exact, key] = [`error.${code}.${detail}`, `error.${code}`]
   if (words.has(exact)) return words.t(exact)
   return words.has(key) ? words.t(key) : message

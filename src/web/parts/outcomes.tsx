@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { AppError, type ErrorCode } from '../../core/errors.js'
+import { errorIn } from '../../service/lib/bulk.js'
 import type { View } from '../kit/page.js'
 import { errorText } from './form.js'
 import { Top } from './top.js'
@@ -16,7 +16,7 @@ export const Outcomes = ({
   title,
   back,
   failed,
-  textOf = (error) => errorText(view, new AppError(error.code as ErrorCode, error.message)),
+  textOf = (error) => errorText(view, errorIn(error)),
   children,
 }: {
   view: View

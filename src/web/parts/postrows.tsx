@@ -6,7 +6,7 @@ import { tag as tagPosts } from '../../service/posttags.js'
 import { withParameters } from '../kit/addresses.js'
 import type { Flash, View } from '../kit/page.js'
 import { TellNobody } from './audience.js'
-import { Form, Hidden, Summary } from './form.js'
+import { Form, Hidden, messageOf, Summary } from './form.js'
 import { numberOf, PostTable } from './posttable.js'
 
 /** What a change did not do, said above the rows. */
@@ -65,9 +65,10 @@ export function Failures({
   )
 }
 
-export function reasonOf({ words }: View, error: Outcome['error']): string {
-  const [own, general] = [`posts.why.${error?.code}`, `error.${error?.code}`]
-  return words.has(own) ? words.t(own) : words.has(general) ? words.t(general) : (error?.message ?? '')
+export function reasonOf(view: View, error: Outcome['error']): string {
+  const own = `posts.why.${error?.code}`
+  if (view.words.has(own)) return view.words.t(own)
+  return error ? messageOf(view, error.code, error.message, error.reason) : ''
 }
 
 const DECIDES = { spam: 'posts.spam', keep: 'posts.keep', delete: 'action.delete' } as const

@@ -1,6 +1,6 @@
 import * as service from '../../service/merges.js'
 import * as posts from '../../service/posts.js'
-import { AppError, type ErrorCode } from '../../core/errors.js'
+import { errorIn } from '../../service/lib/bulk.js'
 import { cameFrom } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
 import { listed } from '../kit/fields.js'
@@ -112,7 +112,7 @@ export const merge = action({
     }
     const { outcomes } = await view.dryRun(service.merge, inputOf(view, form))
     const error = outcomes[0]?.error
-    if (error) throw new AppError(error.code as ErrorCode, error.message)
+    if (error) throw errorIn(error)
     return undefined
   },
   input: inputOf,

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../../core/errors.js'
+import { errorIn } from '../../service/lib/bulk.js'
 import { move } from '../../service/postmoves.js'
 import { cameFrom, within } from '../kit/addresses.js'
 import { links } from '../kit/links.js'
@@ -50,7 +50,7 @@ export const setStatus = action({
     ...(ifRoadmapId && { ifRoadmapId }),
   }),
   done({ params: { slug = '' } }, { outcomes: [{ error } = {}], undo }, form) {
-    if (error) throw new AppError(error.code as ErrorCode, error.message)
+    if (error) throw errorIn(error)
     return { to: within(form.to) ?? links.post(slug), flash: 'statusSet', undo: undo?.undo_id }
   },
 })
