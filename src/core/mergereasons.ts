@@ -1,5 +1,5 @@
 /** What is to be decided about a post before it is merged. */
-const UNDECIDED = ['merge-hidden', 'merge-commented', 'merge-reported'] as const
+export const UNDECIDED = ['merge-hidden', 'merge-commented', 'merge-reported'] as const
 
 /** Why a post is not merged: because of what it is, or of the post that it would be merged into. */
 export const MERGE_REASONS = [

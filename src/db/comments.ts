@@ -141,7 +141,13 @@ export async function commentsWithReplies(
 /** Returns which of these posts have a comment, also one that is hidden or internal. */
 export async function commentedAmong(db: Db, postIds: readonly string[]): Promise<string[]> {
   if (postIds.length === 0) return []
-  const rows = await db.selectFrom('comments').select('post_id').distinct().where('post_id', 'in', postIds).execute()
+  const rows = await compiled(
+    db,
+    'commentedAmong',
+    { postIds },
+    (given) => db.selectFrom('comments').select('post_id').distinct().where('post_id', 'in', given.postIds),
+    { comments: postIds },
+  )
   return rows.map(({ post_id: postId }) => postId)
 }
 

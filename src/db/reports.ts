@@ -20,8 +20,11 @@ export const reportsOf = (
     { reports: [userId], comments: [postId] },
   )
 
-/** Whether a post has open reports. */
-export async function isReported(db: Db, postId: string): Promise<boolean> {
-  const open = db.selectFrom('reports').select('reportId').where('postId', '=', postId).where('isOpen', '=', 1)
-  return (await open.limit(1).executeTakeFirst()) !== undefined
+/** Returns which of these posts have open reports. */
+export async function reportedAmong(db: Db, postIds: readonly string[]): Promise<string[]> {
+  if (postIds.length === 0) return []
+  const rows = await compiled(db, 'reportedAmong', { postIds }, (given) =>
+    db.selectFrom('reports').select('postId').distinct().where('postId', 'in', given.postIds).where('isOpen', '=', 1),
+  )
+  return rows.flatMap(({ postId }) => postId ?? [])
 }

@@ -2,7 +2,6 @@ import * as Type from 'typebox'
 import { changeOf } from '../core/details.js'
 import { AppError } from '../core/errors.js'
 import { HELD, SHOWN } from '../core/hidden.js'
-import { commentedAmong } from '../db/comments.js'
 import {
   countMerged,
   endMerges,
@@ -14,7 +13,6 @@ import {
   type MergedView,
 } from '../db/merges.js'
 import { lockPosts, type PostView } from '../db/posts/row.js'
-import { isReported } from '../db/reports.js'
 import { can } from './lib/access.js'
 import {
   assertForEach,
@@ -28,10 +26,11 @@ import {
 } from './lib/bulk.js'
 import type { Change } from './lib/change.js'
 import type { CachedContext } from './lib/context.js'
-import { mergeRefused, refusalToMerge } from './lib/mergeable.js'
+import { mergeRefused, mergingOf, undecidedAmong } from './lib/mergeable.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
 import { authorOf, PublicUser } from './lib/people.js'
+import { postPolicy } from './lib/postshapes.js'
 import { fields, inPath, nullable } from './lib/schemas.js'
 import { assertUnchanged, contentChanged } from './lib/times.js'
 import { isSeenAlike } from './lib/repeats.js'
@@ -102,13 +101,7 @@ async function mergeIn(
   if (stands !== post && stands.postId === target.postId) return done // it is merged already
   if (stands !== post) throw merged(post, stands)
   assertTakes(post, target)
-  const refused = refusalToMerge(tx.actor, {
-    number: post.number,
-    hidden: post.is_spam,
-    isReported: await isReported(tx.db, post.postId),
-    isCommented: post.is_spam === HELD && (await commentedAmong(tx.db, [post.postId])).length > 0,
-  })
-  if (refused) throw refused
+  postPolicy.assert('merge', tx.actor, { ...post, merging: mergingOf(post, await undecidedAmong(tx, [post])) })
   if (seen !== undefined) assertAsSeen({ post, target, isMerged, seen })
   const at = tx.now().toISOString()
   const isSeen = (await votesSeen(tx, [post])).has(post.postId) // before the caller's own vote moves

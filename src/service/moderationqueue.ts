@@ -310,9 +310,10 @@ async function itemsShown(ctx: Context, waiting: readonly Shown[]): Promise<Item
     const commented = new Set(await commentedAmong(ctx.db, held))
     const mays = new Map(
       views.map((view) => {
-        const { id, number, isSpam: hidden } = view
+        const { id, number, isSpam } = view
         const isReported = reports.some(({ postId }) => postId === id)
-        const merging = kind === 'post' ? { number, hidden, isReported, isCommented: commented.has(id) } : undefined
+        const merging =
+          kind === 'post' ? { number, is_spam: isSpam, isReported, isCommented: commented.has(id) } : undefined
         return [id, itemPolicy.may(ctx.actor, { kind, author: holders.get(view.userId ?? '') ?? null, merging })]
       }),
     )

@@ -11,6 +11,7 @@ import { can, SIGN_IN_ERRORS } from './lib/access.js'
 import { postCells } from './lib/cells.js'
 import type { CachedContext } from './lib/context.js'
 import { csvOf } from './lib/csvof.js'
+import { undecidedAmong } from './lib/mergeable.js'
 import { operation } from './lib/operation.js'
 import {
   alias,
@@ -203,5 +204,6 @@ export async function postsShown(ctx: CachedContext, rows: PostView[], asked: Vo
     ctx.db,
     rows.map(({ userId }) => userId),
   )
-  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed, tags, team }))
+  const undecided = await undecidedAmong(ctx, rows)
+  return rows.map((post, index) => toPost(ctx, post, voters[index], { taken, followed, tags, team, undecided }))
 }

@@ -16,6 +16,7 @@ import { can, notAllowed } from './lib/access.js'
 import { change, type Change } from './lib/change.js'
 import { hiddenFirst } from './lib/holding.js'
 import { imagesToShow } from './lib/images.js'
+import { undecidedAmong } from './lib/mergeable.js'
 import { operation } from './lib/operation.js'
 import { boardIdFrom, roadmapIdAfter } from './lib/postplaces.js'
 import { title, titleMissing, withShortTitle } from './lib/posttitles.js'
@@ -70,7 +71,8 @@ export const show = operation({
   async run(ctx, { userId }, post) {
     const [voters] = await votersOf(ctx, [post], { voter: userId })
     const [taken, tags] = [await takenAmong(ctx, [post]), await tagsAmong(ctx, [post.postId])]
-    return { post: toDashboardPost(ctx, post, voters, { taken, tags, team: await teamAmong(ctx.db, [post.userId]) }) }
+    const [team, undecided] = [await teamAmong(ctx.db, [post.userId]), await undecidedAmong(ctx, [post])]
+    return { post: toDashboardPost(ctx, post, voters, { taken, tags, team, undecided }) }
   },
 })
 

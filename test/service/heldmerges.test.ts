@@ -272,13 +272,52 @@ describe.each(engines)('a held post that is merged on %s', (engine) => {
       }
     expect(offered).toEqual(['One'])
     expect((await items()).length).toBe(3)
+    const editor = await site.member(['post:update', 'board:read'])
+    const told = async ({ postId }: Named, { token }: { token: string }) => {
+      const { post } = (await site.http('POST /posts/slug', { token, body: { id: postId } })).body
+      return [post.may.includes('merge'), post.merge_refused]
+    }
+    for (const [post, forTeam, forEditor] of [
+      [plain, [true, undefined], [false, 'merge-hidden']],
+      [noted, [false, 'merge-commented'], [false, 'merge-hidden']],
+      [reported, [false, 'merge-reported'], [false, 'merge-reported']],
+      [spam, [false, 'merge-hidden'], [false, 'merge-hidden']],
+      [shown, [true, undefined], [true, undefined]],
+    ] as const)
+      expect([post.title, await told(post, team), await told(post, editor), await told(post, judge)]).toEqual([post.title, forTeam, forEditor, [false, undefined]]) // prettier-ignore
     const see = async (path: string) => (await site.http(`GET /${path}`, { headers: { accept: 'text/html', cookie: `feedbackctl=${team.token}` } })).text // prettier-ignore
     const inbox = await see('/dashboard')
     for (const { slug } of [plain, noted, reported, spam]) {
       const is = slug === plain.slug
       expect([slug, inbox.includes(`/posts/${slug}/merge`)]).toEqual([slug, is])
-      expect([slug, (await see(`/dashboard/posts/${slug}`)).includes(`/posts/${slug}/merge`)]).toEqual([slug, is])
+      for (const page of [`/dashboard/posts/${slug}`, `/posts/${slug}`])
+        expect([page, (await see(page)).includes(`href="/posts/${slug}/merge`)]).toEqual([page, is])
     }
+    for (const [{ slug }, reason] of [
+      [noted, 'has comments or internal notes. Publish it first.'],
+      [reported, 'has open reports. Decide on them first.'],
+    ] as const)
+      for (const page of [`/dashboard/posts/${slug}`, `/posts/${slug}`, `/posts/${slug}/merge`])
+        expect([page, (await see(page)).includes(reason)]).toEqual([page, true])
+    for (const page of [`/dashboard/posts/${plain.slug}`, `/posts/${plain.slug}`]) {
+      await site.http(`POST /posts/${plain.postId}/comments`, { token: team.token, body: { body: 'Hm', is_internal: true } }) // prettier-ignore
+      expect([page, (await see(page)).includes('has comments or internal notes')]).toEqual([page, true])
+    }
+  })
+
+  it('can be merged until it is reported, and again once that is decided, as every answer about it says', async () => {
+    const { site, shown, author, team } = await makeHolding(engine)
+    const may = async () => {
+      const { post } = (await site.http('POST /posts/slug', { token: team.token, body: { id: shown.postId } })).body
+      const { posts } = (await site.http('POST /posts/get', { token: team.token, body: {} })).body
+      const page = (await site.http(`GET //posts/${shown.slug}`, { headers: { accept: 'text/html', cookie: `feedbackctl=${team.token}` } })).text // prettier-ignore
+      return [post.may, posts[0].may].map((each) => each.includes('merge')).concat(page.includes(`/posts/${shown.slug}/merge`)) // prettier-ignore
+    }
+    expect(await may()).toEqual([true, true, true])
+    await site.http(`POST /posts/${shown.postId}/report`, { token: author.token, body: {} })
+    expect(await may()).toEqual([false, false, false])
+    await site.http(`POST /moderation/${shown.postId}`, { token: team.token, body: { decision: 'keep' } })
+    expect(await may()).toEqual([true, true, true])
   })
 
   it('is published first where somebody comments on it as it is merged', async () => {

@@ -8,13 +8,14 @@ import * as users from '../../src/service/users.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
 
 /** Codes that `may` heeds. */
-const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED', 'COMMENT_CANNOT_ANSWER', 'EMAIL_NOT_VERIFIED'] // prettier-ignore
+const BY_RIGHTS = ['NOT_ENOUGH_PERMISSION', 'UNAUTHORIZED_NOT_AUTHOR', 'CANNOT_UPDATE_SYSTEM_ROLE', 'CANNOT_CHANGE_OWNER', 'COMMENT_NOT_FOUND', 'INVALID_AUTH_HEADER', 'ACCESS_DENIED', 'COMMENT_CANNOT_ANSWER', 'EMAIL_NOT_VERIFIED', 'MERGE_REFUSED'] // prettier-ignore
 
 /** Whether the operation refuses the caller. Nothing is changed. */
 async function isRefused(site: TestSite, token: string | undefined, [request, body]: [string, object]) {
   const { status, body: answer } = await site.http(request, { token, body, headers: { [DRY_RUN_HEADER]: '1' } })
-  if (status < 300 || answer.code === 'ROLE_USER_CONFLICT') return false
-  expect([request, answer.code]).toEqual([request, expect.toBeOneOf(BY_RIGHTS)])
+  const error = status < 300 ? answer?.outcomes?.[0]?.error : answer // of a change of many, that of the first
+  if (error === undefined || error.code === 'ROLE_USER_CONFLICT') return false
+  expect([request, error.code]).toEqual([request, expect.toBeOneOf(BY_RIGHTS)])
   return true
 }
 
@@ -40,6 +41,8 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
     const reply = { body: 'Another word', parent_id: answered.comment.id }
     await site.http(`POST /posts/${answered.post.postId}/comments`, { token: ada, body: reply })
     const hidden = rows[2]?.comment.id
+    await site.http(`POST /posts/${rows[1]?.post.postId}/report`, { token: ada, body: {} })
+    const { post: stays } = (await site.http('POST /posts', { token: ada, body: { title: 'It stays' } })).body
     await site.http(`POST /moderation/${hidden}`, { token: ada, body: { decision: 'spam' } })
     const asking = [undefined, ada, bea]
     for (const permissions of [
@@ -62,6 +65,7 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
           update: ['PATCH /posts', { id, title: 'Another', partial: true }],
           delete: ['DELETE /posts', { id }],
           spam: [`POST /moderation/${id}`, { decision: 'spam' }],
+          merge: ['POST /posts/merge', { ids: [id], into: stays.postId }],
         })
         expect(one.post.may).toEqual(allowed)
         const listed = list.posts.find(({ postId }: { postId: string }) => postId === id)
@@ -123,13 +127,19 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
     const { post } = await as(posts.create, { title: 'A wish' })
     const { activity } = await as(comments.create, { post_id: post.postId, body: 'A word' })
     await site.http(`POST /posts/${post.postId}/report`, { token: owner, body: {} })
+    const { post: stays } = await as(posts.create, { title: 'It stays' })
     const answers = async () => {
       const [one, list] = [await site.http('POST /posts/slug', { token, body: { id: post.postId } }), await site.http('POST /posts/get', { token, body: {} })] // prettier-ignore
       const [thread, queue] = [await site.http(`GET /posts/${post.postId}/activity`, { token }), await site.http('GET /moderation', { token })] // prettier-ignore
-      return [one.body.post.may, list.body.posts[0].may, thread.body.activity[0].comment.may, queue.body.items[0].may]
+      return [
+        one.body.post.may,
+        list.body.posts.find(({ postId }: { postId: string }) => postId === post.postId).may,
+        thread.body.activity[0].comment.may,
+        queue.body.items[0].may,
+      ]
     }
     const at = `/posts/${post.postId}/comments/${activity.id}`
-    const ofPost = { update: ['PATCH /posts', { id: post.postId, title: 'Another', partial: true }], delete: ['DELETE /posts', { id: post.postId }], spam: [`POST /moderation/${post.postId}`, { decision: 'spam' }] } as Record<string, [string, object]> // prettier-ignore
+    const ofPost = { update: ['PATCH /posts', { id: post.postId, title: 'Another', partial: true }], delete: ['DELETE /posts', { id: post.postId }], spam: [`POST /moderation/${post.postId}`, { decision: 'spam' }], merge: ['POST /posts/merge', { ids: [post.postId], into: stays.postId }] } as Record<string, [string, object]> // prettier-ignore
     const ofComment = { update: [`PUT ${at}`, { body: 'Another' }], delete: [`DELETE ${at}`, {}], spam: [`POST /moderation/${activity.id}`, { decision: 'spam' }], answer: [`PUT ${at}/answer`, {}] } as Record<string, [string, object]> // prettier-ignore
     for (const isConfirmed of [false, true]) {
       await site.call(users.update, { user: userId, isVerified: isConfirmed })

@@ -53,7 +53,7 @@ describe.each(engines)('posts that take no more on %s', (engine) => {
     expect(await codeOf('PUT /posts/1/follow', other.token)).toBe(200)
     expect(await codeOf(`POST ${at}/report`, other.token, { reason: 'rude' })).toBe(200)
     // The team tidies up
-    expect(await mayOf(owner)).toMatchObject({ post: ['update', 'delete', 'spam'] })
+    expect(await mayOf(owner)).toMatchObject({ post: ['update', 'delete', 'spam', 'merge'] })
     expect(await codeOf(`PUT ${at}`, owner, { body: 'For all eyes' })).toBe(200)
     await set({ archived: false })
     expect(await mayOf(member.token)).toEqual(open)

@@ -1,6 +1,7 @@
 import * as Type from 'typebox'
 import { LOCKS } from '../../core/boardrules.js'
 import { HELD, SPAM } from '../../core/hidden.js'
+import { UNDECIDED } from '../../core/mergereasons.js'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
 import { postsWithOthers, type PostView } from '../../db/posts/row.js'
 import type { PostRow as Row } from '../../db/tables.js'
@@ -9,6 +10,7 @@ import { can, notAllowed, othersTookPart, type Actor } from './access.js'
 import type { CachedContext, Context } from './context.js'
 import { nullable, oneOf } from './schemas.js'
 import { authorOf, PublicUser } from './people.js'
+import { hidesPosts, mergingOf, refusalToMerge, type Merging, type Undecided } from './mergeable.js'
 import { needs, policy } from './policies.js'
 import { refusalToChange } from './taking.js'
 import { PostVote } from './voters.js'
@@ -16,8 +18,13 @@ import { PostVote } from './voters.js'
 export const isAuthor = (actor: Actor, { userId }: Pick<PostView, 'userId'>): boolean =>
   actor.userId !== null && actor.userId === userId && (!actor.key?.isLimited || can(actor, 'post:create'))
 
-/** A post, and whether others took part in it: known where its author may delete it for that reason alone. */
-type Judged = Pick<PostView, 'userId' | 'archived'> & { isTaken?: boolean }
+/** A post, with what is read of it beyond its row. */
+type Judged = Pick<PostView, 'userId' | 'archived'> & {
+  /** Whether others took part in it: known where its author may delete it for that reason alone. */
+  isTaken?: boolean
+  /** Known where it may be merged. */
+  merging?: Merging
+}
 
 const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor, post: Judged) => {
   if (can(actor, permission)) return undefined
@@ -25,14 +32,16 @@ const byAuthorOr = (permission: 'post:update' | 'post:destroy') => (actor: Actor
 }
 const destroys = byAuthorOr('post:destroy')
 
-/** Whether somebody decides what is spam, and what is held is published. */
-export const hidesPosts = needs('post:destroy')
-
+/** `merge` is to merge the post into another, which the other one may refuse. */
 export const postPolicy = policy(
   {
     update: byAuthorOr('post:update'),
     delete: (actor: Actor, post: Judged) => destroys(actor, post) ?? (post.isTaken ? othersTookPart('post:destroy') : undefined), // prettier-ignore
     spam: hidesPosts,
+    merge: (actor: Actor, { merging }: Judged) =>
+      merging
+        ? (needs('post:update')(actor, undefined) ?? refusalToMerge(actor, merging))
+        : notAllowed(['post:update']),
   },
   { writes: 'content' },
 )
@@ -81,6 +90,12 @@ const takenBy = Type.Optional(
     description: 'true if you wrote the post, but may not delete it, as others have voted or commented; otherwise absent', // prettier-ignore
   }),
 )
+const mergeRefused = Type.Optional(
+  oneOf(UNDECIDED, {
+    description:
+      'For users who may change posts of others: what is to be decided before it can be merged; otherwise absent',
+  }),
+)
 const commentsCount = Type.Integer({ description: 'Number of public comments' })
 const whole = {
   ...text,
@@ -113,7 +128,13 @@ export const Post = Type.Object({
 export type Post = Type.Static<typeof Post>
 
 /** A single post. Without a board, `board` is absent. */
-export const DashboardPost = Type.Object({ ...whole, slugId, board: Type.Optional(Board), may: postPolicy.field })
+export const DashboardPost = Type.Object({
+  ...whole,
+  merge_refused: mergeRefused,
+  slugId,
+  board: Type.Optional(Board),
+  may: postPolicy.field,
+})
 export type DashboardPost = Type.Static<typeof DashboardPost>
 
 /** A post as it is stored: the response to a change. */
@@ -162,20 +183,21 @@ export interface Own {
   /** Authors who are of the team. */
   team: ReadonlySet<string>
   tags: Tags
+  undecided: Undecided
 }
 
 export function toPost(
   ctx: Viewer,
   post: PostView,
   voters: PostVote | undefined,
-  { taken, followed, team, tags }: Own,
+  { taken, followed, team, tags, undecided }: Own,
 ): Post {
   const roadmap = roadmapOf(ctx.actor, post)
   const isTaken = taken.has(post.postId)
   return {
     ...commonOf(ctx, post, voters, team),
     board: boardOf(post) ?? null,
-    may: postPolicy.may(ctx.actor, { ...post, isTaken }),
+    may: postPolicy.may(ctx.actor, { ...post, isTaken, merging: mergingOf(post, undecided) }),
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
     ...rulesOf(post),
@@ -189,16 +211,19 @@ export function toDashboardPost(
   ctx: Viewer,
   post: PostView,
   voters: PostVote | undefined,
-  { taken, tags, team }: Omit<Own, 'followed'>,
+  { taken, tags, team, undecided }: Omit<Own, 'followed'>,
 ): DashboardPost {
-  const isTaken = taken.has(post.postId)
+  const [isTaken, merging] = [taken.has(post.postId), mergingOf(post, undecided)]
+  const refused = can(ctx.actor, 'post:update') ? refusalToMerge(ctx.actor, merging) : undefined
+  const unmerged = UNDECIDED.find((each) => each === refused?.reason)
   const [roadmap, board] = [roadmapOf(ctx.actor, post), boardOf(post)]
   return {
     ...commonOf(ctx, post, voters, team),
     slugId: post.slugId,
-    may: postPolicy.may(ctx.actor, { ...post, isTaken }),
+    may: postPolicy.may(ctx.actor, { ...post, isTaken, merging }),
     ...spamOf(post),
     ...(isTaken && { others_took_part: true }),
+    ...(unmerged && { merge_refused: unmerged }),
     ...rulesOf(post),
     ...(roadmap && { roadmap }),
     ...tagged(tags, post),

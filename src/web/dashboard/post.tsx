@@ -1,11 +1,11 @@
 import * as comments from '../../service/comments.js'
-import { merge } from '../../service/merges.js'
 import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
 import { CommentForm, isSent, repliedTo, takesComments } from '../parts/commentform.js'
 import { Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { KeyHelp } from '../parts/keyhelp.js'
+import { MergeLink } from '../parts/mergelink.js'
 import { CommentPager } from '../parts/pager.js'
 import { Person } from '../parts/person.js'
 import { isMoved } from '../parts/placeconflict.js'
@@ -61,12 +61,7 @@ export const teamPost = page({
                 <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.html(bodyOf(post)) }} />
               ) : null}
               <History view={view} slug={post.slug} moves={moves} />
-              <Tools
-                view={view}
-                post={post}
-                hasUpdates={places !== undefined}
-                merges={data.item ? data.item.may.includes('merge') : view.may(merge)}
-              />
+              <Tools view={view} post={post} hasUpdates={places !== undefined} />
             </article>
             <Discussion view={view} {...data} />
           </div>
@@ -91,19 +86,9 @@ const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =
     ['u', 'shortcuts.undo'] as const, // prettier-ignore
   ].filter((each) => each !== false)
 
-function Tools({
-  view,
-  post: { slug, may },
-  hasUpdates,
-  merges,
-}: {
-  view: View
-  post: Data['post']
-  hasUpdates: boolean
-  /** Whether the post can be merged. */
-  merges: boolean
-}) {
+function Tools({ view, post, hasUpdates }: { view: View; post: Data['post']; hasUpdates: boolean }) {
   const { t, href } = view
+  const { slug, may } = post
   const to = `?${new URLSearchParams({ to: pathOf(view, slug) }).toString()}`
   return (
     <div class="tools">
@@ -114,7 +99,7 @@ function Tools({
         </a>
       ) : null}
       {hasUpdates ? <a href={href(`${links.post(slug)}/update${to}`)}>{t('update.post')}</a> : null}
-      {merges ? <a href={href(`${links.post(slug)}/merge${to}`)}>{t('action.merge')}</a> : null}
+      <MergeLink view={view} post={post} search={to} />
       {may.includes('delete') ? (
         <a href={href(pathOf(view, slug, '/delete'))} data-key="#">
           {t('action.delete')}

@@ -18,6 +18,7 @@ import {
   wordsIn,
   wrongTarget,
 } from '../parts/mergetarget.js'
+import { mergeRefusal } from '../parts/mergelink.js'
 import { Refused } from '../parts/refused.js'
 import { withChoices } from '../parts/rowchoices.js'
 import { postAt } from './posts.js'
@@ -45,7 +46,19 @@ export const mergePost = page({
   },
   title: ({ t }, { post: { title } }) => t('merge.of', { title }),
   show(view, { post, found, reasons, words }) {
-    const { t, form } = view
+    const { t, form, href } = view
+    if (post.merge_refused && !form.error)
+      return (
+        <div class="narrow">
+          <h1>{t('merge.of', { title: post.title })}</h1>
+          <p class="note" role="note">
+            {mergeRefusal(view, post.merge_refused)}
+          </p>
+          <a class="button plain" href={href(pageOf(view, post.slug))}>
+            {t('voters.back')}
+          </a>
+        </div>
+      )
     return (
       <div class="narrow">
         <h1>{t('merge.of', { title: post.title })}</h1>
@@ -69,7 +82,7 @@ export const mergePost = page({
           />
           <div class="buttons">
             <Submit>{t('merge.send')}</Submit>
-            <a class="button plain" href={view.href(cameFrom(view) ?? links.post(post.slug))}>
+            <a class="button plain" href={href(cameFrom(view) ?? links.post(post.slug))}>
               {t('form.cancel')}
             </a>
           </div>
@@ -88,6 +101,10 @@ const inputOf = ({ params: { slug = '' }, query: { seen } }: Pick<View, 'params'
 
 /** The post that a form names; undefined where it is only words. */
 const targetOf = (view: LiveView, form: Fields) => targetNamed(view, targetIn(form))
+
+/** The page of the post, for the team where the form is of the dashboard. */
+const pageOf = (view: View, slug: string): string =>
+  cameFrom(view)?.startsWith('/dashboard') ? links.teamPost(slug) : links.post(slug)
 
 /** From the team's page of the post to that of the post that stays; from another page, such as the inbox, back there. */
 function afterMerge(view: View, into: string): string {

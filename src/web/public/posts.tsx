@@ -20,6 +20,7 @@ import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
 import { Avatar, nameOf } from '../parts/person.js'
 import { highlighted, Official, OFFICIAL } from '../parts/official.js'
+import { MergeLink } from '../parts/mergelink.js'
 import { CommentPager } from '../parts/pager.js'
 import { isMoved, PlaceConflict } from '../parts/placeconflict.js'
 import { PostFacts, PostPlaces } from '../parts/postfacts.js'
@@ -175,9 +176,7 @@ export const post = page({
                 </a>
               )}
               {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
-              {view.can('post:update') && (!shown.is_held || shown.may.includes('spam')) && !shown.is_spam ? (
-                <a href={href(`${path}/merge`)}>{t('action.merge')}</a>
-              ) : null}
+              <MergeLink view={view} post={shown} />
               {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
               {shown.may.includes('delete') || shown.others_took_part ? (
                 <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
