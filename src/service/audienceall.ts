@@ -9,6 +9,7 @@ import type { Context } from './lib/context.js'
 import { readersOfAny, toFollowers, type News } from './lib/news.js'
 import { operation } from './lib/operation.js'
 import { filterFields, queryField } from './lib/postfilter.js'
+import { roadmapIdTo } from './lib/postplaces.js'
 import { fields } from './lib/schemas.js'
 import { filterAsked } from './lib/searchquery.js'
 import { viewerOf } from './lib/sessions.js'
@@ -68,7 +69,7 @@ export const audienceAll = operation({
 /** The news of the new status, and the posts that tell it: those that only some may read tell it to these. */
 async function newsAmong(ctx: Context, posts: readonly PostView[], to: string) {
   const by = await viewerOf(ctx)
-  await newStatus(ctx, to, { roadmap_id: null, roadmapDisplay: null }) // refused where there is no such roadmap
+  await roadmapIdTo(ctx, to, null, 'to') // refused where there is no such roadmap
   const statuses = new Map<string, Promise<Awaited<ReturnType<typeof newStatus>>>>()
   /** A post keeps a private status that the caller may not see. */
   const statusOf = (post: PostView) =>

@@ -34,12 +34,15 @@ export async function boardIdFrom(
   return given === NONE && !(await findBoard(ctx.db, NONE)) ? null : (await visibleBoard(ctx, given)).boardId
 }
 
+/** Fields of operations that name a roadmap. */
+type RoadmapField = 'roadmapId' | 'roadmapIds' | 'to'
+
 /** The id of the roadmap that a post is to have, or null, as for "none". */
 export const roadmapIdTo = async (
   ctx: Reader,
   given: string | null,
   present: string | null = null,
-  field?: 'roadmapId' | 'roadmapIds',
+  field?: RoadmapField,
 ): Promise<string | null> =>
   given === NONE && !(await findRoadmap(ctx.db, NONE)) ? null : roadmapIdFrom(ctx, given, present, field)
 
@@ -48,7 +51,7 @@ export async function roadmapIdFrom(
   { db, actor }: Reader,
   given: string | null | undefined,
   present: string | null = null,
-  field: 'roadmapId' | 'roadmapIds' = 'roadmapId',
+  field: RoadmapField = 'roadmapId',
 ): Promise<string | null> {
   if (!given || given === present) return given || null
   const roadmap = await findRoadmap(db, given)
