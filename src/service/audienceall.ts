@@ -3,10 +3,10 @@ import * as Type from 'typebox'
 import { AppError } from '../core/errors.js'
 import { SHOWN } from '../core/hidden.js'
 import { postList } from '../db/posts/list.js'
-import type { PostView } from '../db/posts/row.js'
+import type { ReachedPost } from '../db/posts/read.js'
 import { newStatus } from './audience.js'
 import type { Context } from './lib/context.js'
-import { readersOfAny, toFollowers, type News } from './lib/news.js'
+import { readersOfAny, toFollowers, type Telling } from './lib/news.js'
 import { operation } from './lib/operation.js'
 import { filterFields, queryField } from './lib/postfilter.js'
 import { roadmapIdTo } from './lib/postplaces.js'
@@ -51,7 +51,7 @@ export const audienceAll = operation({
   async run(ctx, { to, most, ...input }) {
     const { input: asked, isNothing } = await withView(ctx, input)
     const filter = await filterAsked(ctx, asked, { isNothing })
-    const found = await postList(ctx.db, filter, 'newest').read({ limit: MOST_POSTS + 1 })
+    const found = await postList(ctx.db, filter, 'newest').readReached({ limit: MOST_POSTS + 1 })
     const posts = found.slice(0, MOST_POSTS)
     await assertVotesSeen(ctx, posts)
     const told = new Set<string>()
@@ -67,17 +67,17 @@ export const audienceAll = operation({
 })
 
 /** The news of the new status, and the posts that tell it: those that only some may read tell it to these. */
-async function newsAmong(ctx: Context, posts: readonly PostView[], to: string) {
+async function newsAmong(ctx: Context, posts: readonly ReachedPost[], to: string) {
   const by = await viewerOf(ctx)
   await roadmapIdTo(ctx, to, null, 'to') // refused where there is no such roadmap
   const statuses = new Map<string, Promise<Awaited<ReturnType<typeof newStatus>>>>()
   /** A post keeps a private status that the caller may not see. */
-  const statusOf = (post: PostView) =>
+  const statusOf = (post: ReachedPost) =>
     newStatus(ctx, to, post).catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500) return undefined
       throw error
     })
-  const groups = new Map<string, { news: News; postIds: string[] }>()
+  const groups = new Map<string, { news: Telling; postIds: string[] }>()
   for (const post of posts) {
     const key = `${post.roadmap_id} ${post.roadmapDisplay}`
     const status = statuses.get(key) ?? statusOf(post)

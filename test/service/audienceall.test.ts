@@ -81,6 +81,9 @@ describe.each(engines)('who a new status of all posts of a list would tell on %s
       [rows[1000], w.dan],
     ] as const)
       await w.as(person)(follows.follow, { post_id: postId })
+    const before = w.site.statements.length
     expect((await w.site.call(audienceAll, { to: 'shipped' })).audience).toEqual({ people: 2, is_capped: true })
+    const lists = w.site.statements.slice(before).filter((statement) => /limit .*as posts/.test(statement))
+    expect([lists.length, lists.some((statement) => /contentMarkdown|authorName/.test(statement))]).toEqual([1, false])
   })
 })

@@ -4,7 +4,7 @@ import { countPosts, type Count } from './count.js'
 import { listCovered, type Cover } from './covered.js'
 import { conditionsOf, leadOf, type PostFilter } from './filter.js'
 import type { Cursor, Sort } from './order.js'
-import { listPosts, MOST_FOUND } from './read.js'
+import { listPosts, listReached, MOST_FOUND } from './read.js'
 
 /**
  * A list of posts. A page that an index of another table leads to tells how many posts the list has. Of posts that `cover`
@@ -22,6 +22,8 @@ export function postList(db: Db, filter: PostFilter, sort: Sort, cover?: Cover) 
       if (total !== undefined) counted = { total, isCapped: looked > MOST_FOUND }
       return rows
     },
+    /** Only what says whom news of the posts reach. */
+    readReached: (page: Page<Cursor>) => listReached(db, filter, sort, page),
     count: async (): Promise<Count> => (counted ??= await countPosts(db, filter, sort)),
   }
 }

@@ -29,16 +29,49 @@ export const MOST_FOUND = 1000
 export const isLimited = (conditions: Conditions, sort: Sort): boolean =>
   leadOf(conditions) !== undefined || (hasTimes(conditions) && !isByTime(sort))
 
+/** What a list reads of its posts. */
+interface Read<Row> {
+  /** Begins the names of its queries. */
+  name: string
+  columns: RawBuilder<Row>
+}
+
+const WHOLE: Read<ListedRow> = { name: 'listPosts', columns: sql<ListedRow>`${LISTED}, ${sql.raw(BESIDE)}` }
+
+/** What of a post says whom news of it reach: no texts, and no names. */
+export type ReachedPost = Cursor &
+  Pick<PostRow, 'userId' | 'boardId' | 'roadmap_id' | 'is_spam' | 'display' | 'hidesVoters'> &
+  Pick<PostView, 'view_voters' | 'hides_votes' | 'roadmapDisplay'>
+
+const REACHED: Read<ReachedPost> = {
+  name: 'listReached',
+  columns: sql<ReachedPost>`${sql.join(CURSOR.map((name) => sql`posts.${sql.ref(name)}`))},
+    posts."userId", posts."boardId", posts.roadmap_id, posts.is_spam, posts.display, posts."hidesVoters",
+    board.view_voters, board.hides_votes, roadmap.display as "roadmapDisplay"`,
+}
+
 /** A page of the posts that pass a filter. Where an index leads to them, it is counted too. */
-export async function listPosts(
+export const listPosts = async (
   db: Db,
   filter: PostFilter,
   sort: Sort,
   page: Page<Cursor>,
-): Promise<(PostView & Partial<Counted>)[]> {
+): Promise<(PostView & Partial<Counted>)[]> =>
+  withLongTexts(db, await readPage(db, filter, { sort, read: WHOLE }, page))
+
+/** The same of what says whom news of the posts reach. */
+export const listReached = (db: Db, filter: PostFilter, sort: Sort, page: Page<Cursor>): Promise<ReachedPost[]> =>
+  readPage(db, filter, { sort, read: REACHED }, page)
+
+async function readPage<Row extends Cursor & Pick<PostRow, 'userId'>>(
+  db: Db,
+  filter: PostFilter,
+  { sort, read }: { sort: Sort; read: Read<Row> },
+  page: Page<Cursor>,
+): Promise<Row[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  const name = `listPosts ${sort}`
+  const name = `${read.name} ${sort}`
   const limited = isLimited(conditions, sort)
   const order = [...changedBy(conditions), ...ORDERS[sort].changedBy]
   const refs = widened<PostRow>({ users: authorsOf, votes: idsOf, comments: idsOf }, order)
@@ -50,19 +83,20 @@ export async function listPosts(
       { ...conditions, limit, offset, most: limit + offset, ...(after && cursorOf(after)) },
       (given) => {
         const slice = { ...given, bound, after: after && cursorOf(given as Cursor) }
-        return viewsOf(db, rowsOf(db, given, sort, slice), orderBy(sort), leadOf(conditions) ? TOTALS : undefined)
+        const beside = leadOf(conditions) ? TOTALS : undefined
+        return viewsOf(db, rowsOf(db, given, sort, slice), orderBy(sort), beside, read.columns)
       },
       refs,
     )
   }
-  if (limited) return withLongTexts(db, (await db.executeQuery<ListedRow>(query(page))).rows)
+  if (limited) return (await db.executeQuery<Row>(query(page))).rows
   const list = {
     name: `${name} ${JSON.stringify(conditions)}`,
     order,
     query,
     cursor: cursorOf,
   }
-  return withLongTexts(db, await compiledPage<ListedRow>(db, list, page as Page<ListedRow>)) // a cursor needs no names
+  return compiledPage<Row>(db, list, page as Page<Row>) // a cursor needs no names
 }
 
 function rowsOf(db: Db, conditions: Conditions, sort: Sort, slice: Slice): RawBuilder<PostRow> {
@@ -70,11 +104,15 @@ function rowsOf(db: Db, conditions: Conditions, sort: Sort, slice: Slice): RawBu
   return isLimited(conditions, sort) ? pageOfNewest(conditions, sort, slice) : pageOfRanges(conditions, sort, slice)
 }
 
-export const viewsOf = (db: Db, rows: RawBuilder<unknown>, order: RawBuilder<unknown>, beside = sql``) => ({
+export const viewsOf = (
+  db: Db,
+  rows: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+  beside: RawBuilder<unknown> = sql``,
+  columns: RawBuilder<unknown> = WHOLE.columns,
+) => ({
   compile: () =>
-    sql<ListedRow>`select ${LISTED}, ${sql.raw(BESIDE)}${beside} from (${rows}) as posts ${OTHERS} order by ${order}`.compile(
-      db,
-    ),
+    sql<ListedRow>`select ${columns}${beside} from (${rows}) as posts ${OTHERS} order by ${order}`.compile(db),
 })
 
 /** What a page that an index leads to has with each row. */

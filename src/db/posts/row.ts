@@ -40,9 +40,10 @@ export const OTHERS = sql.raw(`left join users as author on author."userId" = po
   left join boards as board on board."boardId" = posts."boardId"
   left join roadmaps as roadmap on roadmap.id = posts.roadmap_id`)
 
-export const idsOf = (posts: readonly PostRow[]): string[] => posts.map(({ postId }) => postId)
+export const idsOf = (posts: readonly Pick<PostRow, 'postId'>[]): string[] => posts.map(({ postId }) => postId)
 
-export const authorsOf = (posts: readonly PostRow[]): string[] => posts.flatMap(({ userId }) => userId ?? [])
+export const authorsOf = (posts: readonly Pick<PostRow, 'userId'>[]): string[] =>
+  posts.flatMap(({ userId }) => userId ?? [])
 
 /** A post that was found; one that was not may come with any change. */
 const OF_POST: Refs<PostRow> = {

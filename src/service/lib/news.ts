@@ -31,6 +31,9 @@ export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'road
   to?: 'board' | 'team'
 }
 
+/** What of news says which of some people are told. */
+export type Telling = Pick<News, 'by' | 'kind' | 'needs' | 'among'>
+
 /** An event as a consumer gets it. */
 type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'origin' | 'created_at'> & {
   action: string
@@ -155,7 +158,7 @@ export async function* readersOf(
 /** Who is told the same news of several posts, each person once, some at a time. */
 export async function* readersOfAny(
   db: Db,
-  { news, postIds }: { news: News; postIds: readonly string[] },
+  { news, postIds }: { news: Telling; postIds: readonly string[] },
   { now, mail }: { now: () => Date; mail: MailSettings | null },
 ): AsyncGenerator<Reader[]> {
   const { notificationWays: site } = await readSettings(db)
@@ -165,7 +168,7 @@ export async function* readersOfAny(
 /** Those of some people who follow a post that are told its news. */
 async function toldOf(
   db: Db,
-  { by, kind, needs, among }: News,
+  { by, kind, needs, among }: Telling,
   people: readonly string[],
   { site, now, mail }: { site: string; now: () => Date; mail: MailSettings | null },
 ): Promise<Reader[]> {
@@ -304,10 +307,10 @@ export async function mentionNews(
 }
 
 /** What a new status of a post, a message of the team, or both tell its followers. */
-export function toFollowers(
-  post: PostView,
+export function toFollowers<Post extends Pick<PostView, 'display'>>(
+  post: Post,
   { by, comment, roadmap }: { by: string | null; comment: { id: string } | undefined; roadmap: Status | undefined },
-): News | undefined {
+): (Omit<News, 'post'> & { post: Post }) | undefined {
   if (!comment && !roadmap) return undefined
   return {
     kind: roadmap ? 'status' : 'update',
@@ -373,4 +376,4 @@ const neededForComment = (post: PostView, { is_internal }: CommentView): Permiss
   ...(is_internal === 1 ? (['comment:view_internal'] as const) : []),
 ]
 
-export const neededFor = ({ display }: PostView): Permission[] => (display === 1 ? [] : ['board:read'])
+export const neededFor = ({ display }: Pick<PostView, 'display'>): Permission[] => (display === 1 ? [] : ['board:read'])
