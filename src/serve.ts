@@ -7,6 +7,7 @@ import type { Rate, Rates } from './core/limits.js'
 import { buildServer } from './http/server.js'
 import { startStandby } from './http/standby.js'
 import { addressUrl, type ListenAddress } from './core/addresses.js'
+import type { SocketFile } from './core/socketfile.js'
 import { Listener } from './http/listener.js'
 import type { Log } from './http/lib/site.js'
 import type { Traffic } from './http/lib/traffic.js'
@@ -57,6 +58,8 @@ interface Listening {
   socketMode?: number | undefined
   /** What all workers of the server share, and no other server has. */
   shared?: string | undefined
+  /** Takes the Unix socket once it has its name: see `Listener.open`. */
+  handOver?: ((named: SocketFile) => void) | undefined
   /** Descriptors of inherited sockets, used instead of the address. */
   sockets?: readonly number[]
   /** The port of an earlier server of this process, which is still open. */
@@ -95,6 +98,7 @@ export async function startDaemon(
     at,
     socketMode,
     shared,
+    handOver,
     sockets = [],
     listener: open,
     trustProxy,
@@ -128,7 +132,7 @@ export async function startDaemon(
   })
   await server.ready()
   if (listener) listener.leadTo(server.server)
-  else listener = await openPort(server, { at, socketMode, shared, sockets })
+  else listener = await openPort(server, { at, socketMode, shared, handOver, sockets })
   const isNew = listener !== open
   const undoHeapLimit = limitHeapGrowth()
   const [bound = at] = listener.addresses()
@@ -187,12 +191,15 @@ export async function startDaemon(
   }
 }
 
-type Place = Required<Pick<Listening, 'at' | 'sockets'>> & Pick<Listening, 'socketMode' | 'shared'>
+type Place = Required<Pick<Listening, 'at' | 'sockets'>> & Pick<Listening, 'socketMode' | 'shared' | 'handOver'>
 
-async function openPort(server: FastifyInstance, { at, socketMode, shared, sockets }: Place): Promise<Listener> {
+async function openPort(
+  server: FastifyInstance,
+  { at, socketMode, shared, handOver, sockets }: Place,
+): Promise<Listener> {
   try {
     if (sockets.length > 0) return await Listener.inherit(sockets, server.server)
-    return await Listener.open(at, server.server, { mode: socketMode, shared })
+    return await Listener.open(at, server.server, { mode: socketMode, shared, handOver })
   } catch (error) {
     await server.close()
     throw error

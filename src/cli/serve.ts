@@ -144,7 +144,7 @@ async function runServer(
     { keepProgramFiles, startDaemon },
     { siteExports },
     { siteImports },
-    { familyOf, hearPrimary, tellListening },
+    { familyOf, hearPrimary, tellListening, tellNamed },
   ] = await Promise.all([
     import('../config.js'),
     import('../serve.js'),
@@ -156,6 +156,7 @@ async function runServer(
     at: listenAddress(config),
     socketMode: Number.parseInt(config.get('socket.mode') ?? '600', 8),
     shared: familyOf(cli.terminal.env),
+    handOver: tellNamed(worker),
     sockets,
     trustProxy: config.get('trust-proxy'),
     corsOrigins: config.get('cors.origins'),
@@ -190,7 +191,7 @@ async function runServer(
     running.ping = app.ping
     running.log = daemon.log
     if (round === 1) {
-      if (worker !== undefined) tellListening(daemon.listener.handOver())
+      if (worker !== undefined) tellListening()
       warnOfSockets(sockets, { config, log: logger, at: daemon.url })
       manager.ready(`serves ${daemon.url}`, () => isAlive(running))
     }

@@ -43,11 +43,10 @@ export async function nameSocket(temporary: string, socket: string, mode: number
   })
 }
 
-/** Removes the name when this process exits or `remove` is called, unless another socket has it by then or `keep` was called. */
-export function removeAtExit({ socket, id }: SocketFile): { remove(this: void): void; keep(this: void): void } {
-  const keep = () => void process.off('exit', remove)
+/** Removes the name when this process exits or `remove` is called, unless another socket has it by then. */
+export function removeAtExit({ socket, id }: SocketFile): { remove(this: void): void } {
   const remove = () => {
-    keep()
+    process.off('exit', remove)
     try {
       if (idOf(socket) === id) rmSync(socket, { force: true })
     } catch {
@@ -55,7 +54,7 @@ export function removeAtExit({ socket, id }: SocketFile): { remove(this: void): 
     }
   }
   process.on('exit', remove)
-  return { remove, keep }
+  return { remove }
 }
 
 const statusOf = (file: string) => lstatSync(file, { bigint: true, throwIfNoEntry: false })

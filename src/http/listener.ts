@@ -19,8 +19,13 @@ interface OpenOptions {
   setting?: Key
   /** Of a Unix socket, such as 0o660. */
   mode?: number | undefined
-  /** What all workers of a server share and no other server has: their primary removes the Unix socket, once it has got it. */
+  /** What all workers of a server share and no other server has. */
   shared?: string | undefined
+  /**
+   * Takes the Unix socket as soon as it has its name, and removes it in the end: other workers may serve there when the one
+   * that has named it fails. Absent: this process removes it.
+   */
+  handOver?: ((named: SocketFile) => void) | undefined
 }
 
 /** An open port. What responds there can be replaced, and no connection is refused meanwhile. */
@@ -28,17 +33,17 @@ export class Listener {
   readonly #servers: Server[] = []
   #current: HttpServer | undefined
   #socket: string | undefined
-  #named: (SocketFile & ReturnType<typeof removeAtExit>) | undefined
+  #named: ReturnType<typeof removeAtExit> | undefined
 
   /** Listens at this address. */
   static async open(
     at: ListenAddress,
     to: HttpServer,
-    { setting = 'listen', mode = 0o600, shared }: OpenOptions = {},
+    { setting = 'listen', mode = 0o600, ...options }: OpenOptions = {},
   ): Promise<Listener> {
     const listener = new Listener()
     listener.leadTo(to)
-    await ('socket' in at ? listener.#openSocket(at.socket, mode, shared) : listener.#openPort(at)).catch(
+    await ('socket' in at ? listener.#openSocket(at.socket, mode, options) : listener.#openPort(at)).catch(
       (error: unknown) => {
         listener.close()
         throw listenFailed(error, at, setting)
@@ -75,17 +80,6 @@ export class Listener {
     server.emit('listening') // from then on Node looks for requests that take too long
   }
 
-  /**
-   * The Unix socket that it has named, as the first of the workers that share it. Whoever takes it removes it: until the
-   * primary knows of it, a worker that is stopped removes it itself.
-   */
-  handOver(): SocketFile | undefined {
-    const named = this.#named
-    this.#named = undefined
-    named?.keep()
-    return named && { socket: named.socket, id: named.id }
-  }
-
   /** Bounds the connections that are open at a time. */
   limit(connections: number): void {
     for (const server of this.#servers) server.maxConnections = connections
@@ -106,12 +100,13 @@ export class Listener {
   }
 
   /** Listens on a Unix socket. Of a worker, it may be there already, as another worker's. */
-  async #openSocket(socket: string, mode: number, shared: string | undefined): Promise<void> {
+  async #openSocket(socket: string, mode: number, { shared, handOver }: OpenOptions): Promise<void> {
     const temporary = temporaryName(socket, shared)
     await this.#open({ path: temporary })
     this.#socket = socket
     const named = await nameSocket(temporary, socket, mode)
-    if (named) this.#named = { ...named, ...removeAtExit(named) }
+    if (named && handOver) handOver(named)
+    else if (named) this.#named = removeAtExit(named)
   }
 
   async #open(at: ListenOptions | { fd: number; backlog: number }): Promise<void> {

@@ -44,8 +44,11 @@ interface Answer {
 /** The message of a worker that listens. */
 const LISTENS = 'feedbackctl listens'
 
-interface Listens {
-  type: typeof LISTENS
+/** The message of a worker that has given a name to a Unix socket. */
+const NAMED = 'feedbackctl named'
+
+interface Named {
+  type: typeof NAMED
   named: unknown
 }
 
@@ -71,7 +74,7 @@ interface WorkerOptions {
   /** Whether the program is still the one that the other workers run. */
   mayRestart(this: void): Promise<boolean>
   onRestart(this: void, exited: Exited & { delay: number }): void
-  /** A worker listens, and has given a name to a Unix socket. */
+  /** A worker has given a name to a Unix socket. */
   onNamed(this: void, named: unknown): void
   /** A worker may not be restarted, and the others go on. */
   onLost(this: void, exited: Exited): void
@@ -150,14 +153,10 @@ export async function startWorkers({
     })
     workers.set(worker, exited)
     worker.once('listening', () => listening.add(worker))
-    // Later than that event: with the name of its Unix socket, so that an error of that is one of the start
+    worker.on('message', (message) => void (isOfType(message, NAMED) && onNamed((message as Named).named)))
+    // Later than that event: once its Unix socket has its name, so that an error of that is one of the start
     const listens = new Promise<void>((resolve) =>
-      worker.on('message', (message) => {
-        if (!isOfType(message, LISTENS)) return
-        const { named } = message as Listens
-        if (named) onNamed(named)
-        resolve()
-      }),
+      worker.on('message', (message) => void (message === LISTENS && resolve())),
     )
     return { worker, exited, listens }
   }
@@ -264,9 +263,18 @@ export function workerNumber(env: Record<string, string | undefined>): number | 
 export const familyOf = (env: Record<string, string | undefined>): string | undefined =>
   cluster.worker && (env.FEEDBACKCTL_FAMILY ?? String(process.ppid))
 
-/** Tells the primary that this worker listens, and what it has named. */
-export const tellListening = (named: unknown): void =>
-  void process.send?.({ type: LISTENS, named } satisfies Listens, undefined, undefined, () => {}) // its channel may close now
+/** Tells the primary that this worker listens. */
+export const tellListening = (): void => void process.send?.(LISTENS, undefined, undefined, () => {}) // its channel may close now
+
+/**
+ * Tells the primary what this worker has named, so that it outlives the worker. A process manager is not told, and what its
+ * workers name stays. Undefined for a process that is no worker.
+ */
+export const tellNamed = (number: number | undefined): ((named: unknown) => void) | undefined =>
+  cluster.worker &&
+  ((named) => {
+    if (number !== undefined) process.send?.({ type: NAMED, named } satisfies Named, undefined, undefined, () => {}) // its channel may close now
+  })
 
 /** Answers what the primary asks. */
 export function answerPrimary(answers: Answers): void {
