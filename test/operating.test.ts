@@ -46,7 +46,7 @@ it('the commands of docs/operating.md work, without those of Docker', async () =
   const machine = await makeMachine('sqlite')
   const [port, metrics] = [await freePort(), await freePort()]
   const bin = path.join(machine.folder, 'bin')
-  for (const folder of ['bin', 'etc/bash_completion.d', 'etc/caddy', 'etc/feedbackctl', 'var/lib', 'mnt', 'srv'])
+  for (const folder of ['bin', 'usr/share/bash-completion/completions', 'etc/caddy', 'etc/feedbackctl', 'var/lib', 'mnt', 'srv'])
     mkdirSync(path.join(machine.folder, folder), { recursive: true })
   for (const [name, script] of Object.entries(STAND_INS)) {
     writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`)
@@ -74,7 +74,7 @@ it('the commands of docs/operating.md work, without those of Docker', async () =
       .map((line) => ANSWERED.reduce((sum, [from, to]) => sum.replace(from, to), line))
     const script = lines
       .join('\n')
-      .replaceAll(/(?<=[ =])\/(etc|var|mnt|srv)\//g, `${machine.folder}/$1/`)
+      .replaceAll(/(?<=[ =])\/(etc|var|mnt|srv|usr\/share)\//g, `${machine.folder}/$1/`)
       .replaceAll('FILE', '"$(newest)"')
       .replaceAll('_"$(newest)"=', '_FILE=')
       .replaceAll('https://feedback.example.org', url)
