@@ -16,6 +16,11 @@ const ACCENTS = /[\u0300-\u036f]/g
 export const MAX_LENGTH = 64
 
 const APOSTROPHES = /(?<=\p{L})['’](?=\p{L})/gu
+const APOSTROPHE = /['’]/
+
+/** Most texts are plain once they are folded, and need neither the tables of Unicode nor what belongs to other scripts. */
+const ASCII = /^\p{ASCII}*$/u
+const ASCII_WORD = /[a-z0-9]+/g
 
 /** Prefix of index entries that are not words of the text. No word begins with it, and neither engine splits there. */
 export const MARKS = { stem: '≈', pair: '⁀', title: '¶' } as const
@@ -24,48 +29,63 @@ export const MARKS = { stem: '≈', pair: '⁀', title: '¶' } as const
  * The words of a text, each once, for a full-text index: without letter case, accents and punctuation. A word with an
  * apostrophe is also there in one piece, and its parts are: "don't" as "dont", "don" and "t".
  */
-export const indexWords = (text: string): string[] => [...new Set([...matches(text), ...searchWords(text)])]
+export const indexWords = (text: string): string[] => wordsOf(text, folded(text))
 
 /** The words of a query. A text matches if it has them all, in any order. */
-export const searchWords = (text: string): string[] => [...new Set(matches(text.replaceAll(APOSTROPHES, '')))]
+export const searchWords = (text: string): string[] => [...new Set(wordsInOrder(text))]
 
 /** The same words, in the order of the text and as often as it has them. */
-export const wordsInOrder = (text: string): string[] => matches(text.replaceAll(APOSTROPHES, ''))
+export const wordsInOrder = (text: string): string[] => matches(folded(text.replaceAll(APOSTROPHES, '')))
 
 /**
  * What the index has of a text: its words, the stems of those that have another, and pairs of letters where words are not
  * apart. Of a title each of them is there once more, so that it is found before what has the words in the text.
  */
 export function indexTokens(text: string, title = ''): string[] {
-  const whole = `${title} ${text}`
-  const words = indexWords(whole)
-  const inTitle = title === '' ? [] : indexWords(title)
-  return [
-    ...new Set([
-      ...words,
-      ...words.flatMap((word) => markedStem(word)),
-      ...pairsOf(whole).map((pair) => MARKS.pair + pair),
-      ...[...inTitle, ...inTitle.map(stemOf), ...pairsOf(title)].map((token) => MARKS.title + token),
-    ]),
-  ]
-}
-
-function markedStem(word: string): string[] {
-  const stem = stemOf(word)
-  return stem === word ? [] : [MARKS.stem + stem]
+  const tokens = new Set<string>()
+  for (const [part, mark] of [
+    [title, MARKS.title],
+    [text, undefined],
+  ] as const) {
+    const plain = folded(part)
+    for (const word of wordsOf(part, plain)) {
+      const stem = stemOf(word)
+      tokens.add(word)
+      if (stem !== word) tokens.add(MARKS.stem + stem)
+      if (mark) tokens.add(mark + word).add(mark + stem)
+    }
+    for (const pair of pairsIn(plain)) {
+      tokens.add(MARKS.pair + pair)
+      if (mark) tokens.add(mark + pair)
+    }
+  }
+  return [...tokens]
 }
 
 /** Two letters side by side, of scripts that put no spaces between words and of Korean. */
-export const pairsOf = (text: string): string[] =>
-  (folded(text).match(RUN) ?? []).flatMap((run) => {
-    const signs = run.match(SIGN) ?? []
-    return signs.slice(1).map((sign, index) => `${signs[index]}${sign}`)
-  })
+export const pairsOf = (text: string): string[] => pairsIn(folded(text))
 
 /** Text as its words are compared: without letter case, width and accents. */
 export const folded = (text: string): string =>
-  text.normalize('NFKC').toLowerCase().normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC')
+  ASCII.test(text)
+    ? text.toLowerCase()
+    : text.normalize('NFKC').toLowerCase().normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC')
 
-function matches(text: string): string[] {
-  return (folded(text).match(WORD) ?? []).map((word) => word.slice(0, MAX_LENGTH).toWellFormed())
+/** Each word once. What stands between spaces and has an apostrophe is looked at once more. */
+function wordsOf(text: string, plain: string): string[] {
+  const parts = APOSTROPHE.test(text) ? text.split(/\s+/).filter((part) => APOSTROPHE.test(part)) : []
+  return [...new Set([...matches(plain), ...(parts.length > 0 ? wordsInOrder(parts.join(' ')) : [])])]
 }
+
+const pairsIn = (plain: string): string[] =>
+  ASCII.test(plain)
+    ? []
+    : (plain.match(RUN) ?? []).flatMap((run) => {
+        const signs = run.match(SIGN) ?? []
+        return signs.slice(1).map((sign, index) => `${signs[index]}${sign}`)
+      })
+
+const matches = (plain: string): string[] =>
+  ASCII.test(plain)
+    ? (plain.match(ASCII_WORD) ?? []).map((word) => word.slice(0, MAX_LENGTH))
+    : (plain.match(WORD) ?? []).map((word) => word.slice(0, MAX_LENGTH).toWellFormed())

@@ -60,10 +60,8 @@ export function phrasePattern(words: readonly string[], { isOpen = false } = {})
   )
 }
 
-const ASCII = /^\p{ASCII}*$/u
-
-/** `folded`, quick where a text is plain ASCII. Words with an apostrophe are in one piece. */
-export const foldedText = (text: string): string => (ASCII.test(text) ? text.toLowerCase() : folded(text)).replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '') // prettier-ignore
+/** `folded`, with words that have an apostrophe in one piece. */
+export const foldedText = (text: string): string => folded(text).replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '') // prettier-ignore
 
 /** Characters around what is found. */
 const BEFORE = 80
