@@ -21,9 +21,10 @@ const APOSTROPHE = /['’]/
 /** Most texts are plain once they are folded, and need neither the tables of Unicode nor what belongs to other scripts. */
 const ASCII = /^\p{ASCII}*$/u
 const ASCII_WORD = /[a-z0-9]+/g
+const TWO_LETTERS = /^../su
 
 /** Prefix of index entries that are not words of the text. No word begins with it, and neither engine splits there. */
-export const MARKS = { stem: '≈', pair: '⁀', title: '¶' } as const
+export const MARKS = { stem: '≈', pair: '⁀', title: '¶', beginning: '›' } as const
 
 /**
  * The words of a text, each once, for a full-text index: without letter case, accents and punctuation. A word with an
@@ -41,7 +42,19 @@ export const wordsInOrder = (text: string): string[] => matches(folded(text.repl
  * What the index has of a text: its words, the stems of those that have another, and pairs of letters where words are not
  * apart. Of a title each of them is there once more, so that it is found before what has the words in the text.
  */
-export function indexTokens(text: string, title = ''): string[] {
+export const indexTokens = (text: string, title = ''): string[] => [...tokensOf(text, title, false)]
+
+/** The same with the two letters that words begin with, for an index that reads all words that begin so otherwise. */
+export const indexTokensWithBeginnings = (text: string, title = ''): string[] => [...tokensOf(text, title, true)]
+
+/** What such an index has for a beginning of two letters; undefined for any other. */
+export function beginningOf(token: string): string | undefined {
+  const mark = token.startsWith(MARKS.title) ? MARKS.title : ''
+  const word = token.slice(mark.length)
+  return TWO_LETTERS.exec(word)?.[0] === word ? mark + MARKS.beginning + word : undefined
+}
+
+function tokensOf(text: string, title: string, hasBeginnings: boolean): Set<string> {
   const tokens = new Set<string>()
   for (const [part, mark] of [
     [title, MARKS.title],
@@ -53,13 +66,17 @@ export function indexTokens(text: string, title = ''): string[] {
       tokens.add(word)
       if (stem !== word) tokens.add(MARKS.stem + stem)
       if (mark) tokens.add(mark + word).add(mark + stem)
+      const letters = hasBeginnings ? TWO_LETTERS.exec(word)?.[0] : undefined
+      if (letters === undefined) continue
+      tokens.add(MARKS.beginning + letters)
+      if (mark) tokens.add(mark + MARKS.beginning + letters)
     }
     for (const pair of pairsIn(plain)) {
       tokens.add(MARKS.pair + pair)
       if (mark) tokens.add(mark + pair)
     }
   }
-  return [...tokens]
+  return tokens
 }
 
 /** Two letters side by side, of scripts that put no spaces between words and of Korean. */

@@ -88,6 +88,13 @@ export const CARRIED = [
   'votes',
 ] as const
 
+/** Columns of these tables that only SQLite has, and that are made anew like the tables below. */
+const LEFT_OUT_COLUMNS: Readonly<Record<string, readonly string[]>> = { comments: ['number'] }
+
+/** The columns of a table that backups carry, in alphabetical order. */
+export const carriedColumns = (table: string, columns: readonly string[]): string[] =>
+  columns.filter((name) => !LEFT_OUT_COLUMNS[table]?.includes(name)).toSorted()
+
 /** What belongs to a database or to processes that use it, or is made anew of other tables. */
 export const LEFT_OUT = [
   'backup_tasks',

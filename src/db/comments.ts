@@ -4,7 +4,7 @@ import { compiled } from './cache/compiled.js'
 import { pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 import { referringTo } from './references.js'
 import { recordUses } from './images.js'
-import { indexComments } from './searchindex.js'
+import { indexComments, numbered } from './searchindex.js'
 import type { CommentRow, Db, Tables } from './tables.js'
 
 /** Which comments of a post the viewer may see. */
@@ -164,8 +164,9 @@ export async function insertComment(
   comment: Insertable<Tables['comments']>,
   images: readonly string[],
 ): Promise<void> {
+  const [row = comment] = await numbered(db, [comment])
   await referringTo({ users: comment.author_id, posts: comment.post_id }, () =>
-    db.insertInto('comments').values(comment).execute(),
+    db.insertInto('comments').values(row).execute(),
   )
   await indexComments(db, [comment])
   await recordUses(db, { commentId: comment.id, markdown: comment.body }, images, { isNew: true })

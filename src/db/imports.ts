@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { ImportedKind } from '../core/importedkinds.js'
 import { isAmong, isPostgres, rowsGiven } from './dialect.js'
 import { indexAgain, indexPosts } from './search.js'
-import { indexComments } from './searchindex.js'
+import { indexComments, numbered } from './searchindex.js'
 import type { Db, Tables } from './tables.js'
 
 /** Finds the rows of earlier imports by their source ids, also rows deleted since. Takes at most 2,000 ids. */
@@ -191,7 +191,7 @@ export async function insertImportedComments(
   comments: readonly Insertable<Tables['comments']>[],
 ): Promise<void> {
   if (comments.length === 0) return
-  await db.insertInto('comments').values(comments).execute()
+  await db.insertInto('comments').values(await numbered(db, comments)).execute() // prettier-ignore
   await indexComments(db, comments.map(({ id, body }) => ({ id, body }))) // prettier-ignore
 }
 

@@ -1,6 +1,15 @@
 import { CompiledQuery, sql, type Kysely, type SqlBool } from 'kysely'
 import { AppError } from '../core/errors.js'
-import { CARRIED, CARRIED_NAMES, COUNTING, FORMER_NAMES, LEFT_OUT, type TableShape, type Value } from './carried.js'
+import {
+  CARRIED,
+  CARRIED_NAMES,
+  carriedColumns,
+  COUNTING,
+  FORMER_NAMES,
+  LEFT_OUT,
+  type TableShape,
+  type Value,
+} from './carried.js'
 import { transaction } from './connect.js'
 import { isPostgres, isRefusedValue } from './dialect.js'
 import { migrationsWithTriggers } from './migrate.js'
@@ -73,7 +82,7 @@ export async function load(
 }
 
 /** What of a site is made anew of its rows. */
-const INDEXES_OF_WORDS = ['post_search', 'comment_search', 'indexed_comments', 'search_backfill', 'search_refill']
+const INDEXES_OF_WORDS = ['post_search', 'comment_search', 'search_backfill', 'search_refill']
 
 /**
  * Puts rows in place of all that a site has, in the transaction that is open, in which nobody else can write. Others see
@@ -155,7 +164,7 @@ const FITS: Readonly<Record<Kind, (value: Value) => boolean>> = {
 
 /** Throws BACKUP_DAMAGED for other columns than those of the schema, and for a value of another type than its column. */
 function assertFits({ name, columns }: TableShape, rows: readonly Value[][], { kinds: known }: Columns): void {
-  const right = [...known.keys()].toSorted()
+  const right = carriedColumns(name, [...known.keys()])
   if (right.join(' ') !== columns.join(' ')) throw unfit(`The table ${name} has the columns ${right.join(', ')}`)
   const kinds = columns.map((column) => known.get(column))
   for (const row of rows)

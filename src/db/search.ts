@@ -1,17 +1,24 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { groupedBy } from '../core/grouped.js'
 import { termsOf, type Token } from '../core/search/terms.js'
-import { indexTokens } from '../core/words.js'
+import { beginningOf, indexTokens, indexTokensWithBeginnings } from '../core/words.js'
 import { isPostgres } from './dialect.js'
 import type { Sorting } from './paging.js'
 import type { Db, PostRow } from './tables.js'
+
+/**
+ * The words of a text as the index of an engine has them. FTS5 makes a list of every text for words that begin with two
+ * letters, so it has one of them ready. Its own index of beginnings takes twice as much, as it has those of all entries.
+ */
+export const tokensOf = (db: Db, text: string, title?: string): string[] =>
+  (isPostgres(db) ? indexTokens : indexTokensWithBeginnings)(text, title)
 
 /** Writes the words of a post to the full-text index. Call it in the transaction that changes the title or the text. */
 export async function indexPost(
   db: Db,
   { postId, title, contentMarkdown }: Pick<PostRow, 'postId' | 'title' | 'contentMarkdown'>,
 ): Promise<void> {
-  const words = indexTokens(contentMarkdown ?? '', title)
+  const words = tokensOf(db, contentMarkdown ?? '', title)
   await (
     isPostgres(db)
       ? sql`insert into post_search (number, words) select number, array_to_tsvector(${words}::text[]) from posts where "postId" = ${postId} on conflict (number) do update set words = excluded.words`
@@ -24,7 +31,7 @@ export async function indexPosts(
   db: Db,
   posts: readonly Pick<PostRow, 'number' | 'title' | 'contentMarkdown'>[],
 ): Promise<void> {
-  const words = posts.map(({ title, contentMarkdown }) => indexTokens(contentMarkdown ?? '', title))
+  const words = posts.map(({ title, contentMarkdown }) => tokensOf(db, contentMarkdown ?? '', title))
   await writeWords(db, 'post_search', posts.map(({ number }, at) => ({ number, words: words[at] ?? [] }))) // prettier-ignore
 }
 
@@ -140,8 +147,11 @@ export function matchOfTerms(
 ): string {
   const postgres = isPostgres(db)
   const [and, or, not] = postgres ? [' & ', ' | ', ' & !'] : [' AND ', ' OR ', ' NOT ']
-  const token = ({ text, isStart }: Token) =>
-    postgres ? `'${text}'${isStart ? ':*' : ''}` : `"${text}"${isStart ? '*' : ''}`
+  const token = ({ text, isStart }: Token) => {
+    if (postgres) return `'${text}'${isStart ? ':*' : ''}`
+    const beginning = isStart ? beginningOf(text) : undefined
+    return beginning === undefined ? `"${text}"${isStart ? '*' : ''}` : `"${beginning}"`
+  }
   const joined = (parts: readonly string[], by: string) => (parts.length === 1 ? `${parts[0]}` : `(${parts.join(by)})`)
   const wanted = joined(
     all.map((any) => joined(any.map((tokens) => joined(tokens.map(token), and)), or)), // prettier-ignore

@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { compiled } from './cache/compiled.js'
+import { isPostgres } from './dialect.js'
 import { IS_COVERED } from './posts/covered.js'
 import { conditionsOf, conditionsOn, leadOf, type Conditions, type PostFilter } from './posts/filter.js'
 import { ledBy, newestOf } from './posts/read.js'
@@ -123,9 +124,12 @@ export async function commentHits(
     { ...conditions, match, viewer: viewer ?? undefined },
     ({ match: given, viewer: own, ...where }) => {
       const keys = keysIn(commentIndex(db), given, { created: 'desc', most })
+      const postgres = isPostgres(db)
+      const numbers = sql.raw(postgres ? 'cross join indexed_comments' : '')
       const conditionsOfComments = [
-        sql`indexed_comments.number = found.post`,
-        sql`comments.id = indexed_comments.comment_id`,
+        postgres
+          ? sql`indexed_comments.number = found.post and comments.id = indexed_comments.comment_id`
+          : sql`comments.number = found.post`,
         sql`posts."postId" = comments.post_id`,
         ...(internal ? [] : [sql`comments.is_internal = 0`]),
         ...(spam ? [] : [own === undefined ? sql`comments.is_spam = 0` : sql`(comments.is_spam = 0 or comments.author_id = ${own})`]), // prettier-ignore
@@ -136,9 +140,9 @@ export async function commentHits(
           sql<CommentHit>`select ${columnsOf(isCovered, sql`substr(comments.body, 1, ${sql.lit(READ)})`)},
             comments.id, comments.created_at as "writtenAt", comments.author_id as "authorId",
             users.name as "authorName", users.username as "authorUsername", users.avatar as "authorAvatar"
-          from (${keys}) as found cross join indexed_comments cross join comments cross join posts
+          from (${keys}) as found ${numbers} cross join comments cross join posts
           left join users on users."userId" = comments.author_id
-          where ${sql.join(conditionsOfComments, sql` and `)} order by indexed_comments.number desc`.compile(db),
+          where ${sql.join(conditionsOfComments, sql` and `)} order by found.post desc`.compile(db),
       }
     },
   )

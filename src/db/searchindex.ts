@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
-import { indexTokens } from '../core/words.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
-import { indexMerged, indexPosts, writeWords } from './search.js'
+import { indexMerged, indexPosts, tokensOf, writeWords } from './search.js'
 import type { CommentRow, Db } from './tables.js'
 
 /** Rows read at a time. */
@@ -10,25 +9,55 @@ const PAGE = 500
 
 type Text = Pick<CommentRow, 'id' | 'body'>
 
+/**
+ * New comments as they are inserted: on SQLite with their numbers in the full-text index, as a table of the numbers would
+ * take more than the words do.
+ */
+export async function numbered<Comment extends object>(
+  db: Db,
+  comments: readonly Comment[],
+): Promise<(Comment & { number?: number })[]> {
+  if (isPostgres(db)) return [...comments]
+  const { last } = await db.selectFrom('comments').select((eb) => eb.fn.max('number').as('last')).executeTakeFirstOrThrow() // prettier-ignore
+  return comments.map((comment, at) => ({ ...comment, number: (last ?? 0) + 1 + at }))
+}
+
 /** Writes the words of comments to the full-text index. Call it in the transaction that writes them. */
 export async function indexComments(db: Db, comments: readonly Text[]): Promise<void> {
-  const numbered = await db
-    .insertInto('indexed_comments')
-    .values(comments.map(({ id }) => ({ comment_id: id })))
-    .onConflict((conflict) =>
-      conflict.column('comment_id').doUpdateSet((eb) => ({ comment_id: eb.ref('excluded.comment_id') })),
-    ) // prettier-ignore
-    .returning(['number', 'comment_id'])
-    .execute()
-  const numbers = new Map(numbered.map((row) => [row.comment_id, row.number]))
+  const numbers = await (isPostgres(db) ? numbersGiven : numbersIn)(
+    db,
+    comments.map(({ id }) => id),
+  )
   await writeWords(
     db,
     'comment_search',
     comments.flatMap(({ id, body }) => {
       const number = numbers.get(id)
-      return number === undefined ? [] : [{ number, words: indexTokens(body) }]
+      return number === undefined ? [] : [{ number, words: tokensOf(db, body) }]
     }),
   )
+}
+
+/** The numbers of comments in the index of PostgreSQL. Those that have none get one. */
+async function numbersGiven(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .insertInto('indexed_comments')
+    .values(ids.map((id) => ({ comment_id: id })))
+    .onConflict((conflict) =>
+      conflict.column('comment_id').doUpdateSet((eb) => ({ comment_id: eb.ref('excluded.comment_id') })),
+    ) // prettier-ignore
+    .returning(['number', 'comment_id'])
+    .execute()
+  return new Map(rows.map((row) => [row.comment_id, row.number]))
+}
+
+/** The same on SQLite. Another program that writes comments does not number them. */
+async function numbersIn(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.selectFrom('comments').select(['id', 'number']).where('id', 'in', ids).execute()
+  const fresh = await numbered(db, rows.filter(({ number }) => number === null)) // prettier-ignore
+  if (fresh.length > 0)
+    await sql`update comments set number = value ->> 1 from json_each(${JSON.stringify(fresh.map(({ id, number }) => [id, number]))}) where comments.id = value ->> 0`.execute(db) // prettier-ignore
+  return new Map([...rows, ...fresh].flatMap(({ id, number }) => (number == null ? [] : [[id, number]])))
 }
 
 const isUnindexed = {
@@ -37,7 +66,9 @@ const isUnindexed = {
       ? sql<boolean>`number not in (select number from post_search)`
       : sql<boolean>`number not in (select rowid from post_search)`,
   comments: (db: Db) =>
-    sql<boolean>`id not in (select comment_id from indexed_comments where number in (select ${sql.ref(isPostgres(db) ? 'number' : 'rowid')} from comment_search))`,
+    isPostgres(db)
+      ? sql<boolean>`id not in (select comment_id from indexed_comments where number in (select number from comment_search))`
+      : sql<boolean>`(number is null or number not in (select rowid from comment_search))`,
 }
 
 export type Kind = keyof typeof isUnindexed

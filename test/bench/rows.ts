@@ -1,5 +1,5 @@
 import { seededRandom } from '../../src/core/random.js'
-import { indexTokens } from '../../src/core/words.js'
+import { indexTokens, indexTokensWithBeginnings } from '../../src/core/words.js'
 import type { Row } from './target.js'
 
 /** How much of what a site has. Every tenth board is private. */
@@ -127,6 +127,7 @@ function* posts(size: Size, counts: Int32Array): Generator<Row> {
 
 /** The full-text index: its key is another column on each engine. */
 function* search(size: Size, counts: Int32Array, key: 'rowid' | 'number'): Generator<Row> {
+  const tokensOf = key === 'rowid' ? indexTokensWithBeginnings : indexTokens
   for (const { number, title, contentMarkdown } of posts(size, counts))
-    yield { [key]: number, words: indexTokens(`${contentMarkdown}`, `${title}`).join(' ') }
+    yield { [key]: number, words: tokensOf(`${contentMarkdown}`, `${title}`).join(' ') }
 }

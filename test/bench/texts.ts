@@ -1,8 +1,8 @@
 import { seededRandom } from '../../src/core/random.js'
-import { indexTokens } from '../../src/core/words.js'
 import { connect, isPostgres } from '../../src/db/connect.js'
 import { migrate } from '../../src/db/migrate.js'
 import { weight } from '../../src/db/migrations/0017_trending.js'
+import { tokensOf } from '../../src/db/search.js'
 import { writeCounts } from './counts.js'
 import { id, tablesOf, time, type Size } from './rows.js'
 import { openTarget, type Row } from './target.js'
@@ -69,14 +69,14 @@ export async function write(url: string, size: Written): Promise<number> {
     }
   }
   const ofPosts = function* (): Generator<Row> {
-    for (let n = 0; n < size.posts; n++) yield { [key]: n + 1, words: indexTokens(textOf(n), titleOf(n)).join(' ') }
+    for (let n = 0; n < size.posts; n++) yield { [key]: n + 1, words: tokensOf(db, textOf(n), titleOf(n)).join(' ') }
   }
   const comments = function* (): Generator<Row> {
     for (let n = 0; n < size.comments; n++) {
       const { post, body } = commentOf(n, size.posts)
       bytes += Buffer.byteLength(body)
       const at = time(n / size.comments)
-      yield { id: idOf(n), post_id: id('post', post), parent_id: null, author_id: id('user', n % size.users), body, is_internal: 0, created_at: at, updated_at: at } // prettier-ignore
+      yield { id: idOf(n), post_id: id('post', post), parent_id: null, author_id: id('user', n % size.users), body, is_internal: 0, created_at: at, updated_at: at, ...(isPostgres(url) ? {} : { number: n + 1 }) } // prettier-ignore
     }
   }
   const numbers = function* (): Generator<Row> {
@@ -84,7 +84,7 @@ export async function write(url: string, size: Written): Promise<number> {
   }
   const ofComments = function* (): Generator<Row> {
     for (let n = 0; n < size.comments; n++)
-      yield { [key]: n + 1, words: indexTokens(commentOf(n, size.posts).body).join(' ') }
+      yield { [key]: n + 1, words: tokensOf(db, commentOf(n, size.posts).body).join(' ') }
   }
   const began = performance.now()
   const done = (what: string) => console.error(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`) // prettier-ignore
@@ -98,7 +98,7 @@ export async function write(url: string, size: Written): Promise<number> {
     await inserted('posts', written(tables.posts ?? []))
     await inserted('post_search', ofPosts())
     await inserted('comments', comments())
-    await inserted('indexed_comments', numbers())
+    if (isPostgres(url)) await inserted('indexed_comments', numbers())
     await inserted('comment_search', ofComments())
     if (isPostgres(url)) await target.run(`select setval(pg_get_serial_sequence('indexed_comments', 'number'), ${size.comments})`) // prettier-ignore
     await target.run(`insert into roles_users (user_id, role_id) select "userId", (select id from roles where name = '@everyone') from users`) // prettier-ignore

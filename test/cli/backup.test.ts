@@ -37,7 +37,7 @@ it.each(engines)('every table of %s is carried by a backup or left out on purpos
   const db = await opened(machine)
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
   const names = tables
-    .filter(({ isView }) => !isView)
+    .filter(({ name, isView }) => !isView || name === 'indexed_comments') // a view on SQLite
     .map(({ name }) => name)
     .filter((name) => !/^(?:post|comment)_search_|^sqlite_/.test(name))
   expect([...CARRIED, ...LEFT_OUT].toSorted()).toEqual(names.toSorted())

@@ -193,7 +193,9 @@ describe.each(engines)('a search on %s', (engine) => {
     expect(await found('emu')).toEqual([0])
     await site.call(comments.create, { post_id: post.postId, body: 'An emu.' })
     await sql`delete from comment_search`.execute(site.db)
-    await sql`delete from indexed_comments`.execute(site.db)
+    await (engine === 'sqlite' ? sql`update comments set number = null` : sql`delete from indexed_comments`).execute(
+      site.db,
+    )
     await sql`delete from post_search`.execute(site.db)
     await sql`insert into search_refill (kind, "after") values ('posts', ''), ('comments', '')`.execute(site.db)
     await backfill(site.db)

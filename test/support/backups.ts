@@ -2,7 +2,7 @@ import path from 'node:path'
 import { Migrator, sql } from 'kysely'
 import { makeFolder } from '../../src/core/files.js'
 import { connect } from '../../src/db/connect.js'
-import { CARRIED } from '../../src/db/carried.js'
+import { CARRIED, carriedColumns } from '../../src/db/carried.js'
 import { clear } from '../../src/db/load.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { makeMachine, type Machine } from './cli.js'
@@ -18,7 +18,7 @@ export async function rowsOf(machine: Pick<Machine, 'databaseUrl'>): Promise<Rec
   for (const table of CARRIED) {
     const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(db)
     const sorted = rows.map((row) =>
-      JSON.stringify(Object.entries(row).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+      JSON.stringify(carriedColumns(table, Object.keys(row)).map((column) => [column, row[column]])),
     )
     found[table] = sorted.toSorted()
   }

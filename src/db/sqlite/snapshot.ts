@@ -3,6 +3,7 @@ import type BetterSqlite from 'better-sqlite3'
 import {
   BATCH,
   CARRIED_NAMES,
+  carriedColumns,
   COUNTING,
   selectOf,
   SITE_SQL,
@@ -39,9 +40,10 @@ function snapshotOf(database: BetterSqlite.Database, file: string): Snapshot {
     all<{ name: string; pk: number }>('select name, pk from pragma_table_info(?)', table)
   const tables = CARRIED_NAMES.filter((name) => there.has(name)).map((name) => ({
     name,
-    columns: columnsOf(name)
-      .map((column) => column.name)
-      .toSorted(),
+    columns: carriedColumns(
+      name,
+      columnsOf(name).map((column) => column.name),
+    ),
   }))
   const sequences = there.has('sqlite_sequence')
     ? all<{ name: string; seq: number }>('select * from sqlite_sequence')

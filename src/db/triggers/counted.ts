@@ -231,21 +231,24 @@ const searchKey = (engine: Engine) => (engine === 'postgres' ? 'number' : 'rowid
 
 /** The same of comments as of posts: what is gone or was changed by another writer is not found. */
 const searched = (engine: Engine): Trigger[] => {
-  const unindexed = (id: string) =>
-    `delete from comment_search where ${searchKey(engine)} = (select number from indexed_comments where comment_id = ${id})`
+  const unindexed = (row: Row) =>
+    engine === 'postgres'
+      ? `delete from comment_search where number = (select number from indexed_comments where comment_id = ${row}.id)`
+      : `delete from comment_search where rowid = ${row}.number`
+  const forgotten = engine === 'postgres' ? ['delete from indexed_comments where comment_id = old.id'] : []
   return [
     {
       name: 'comments_unsearched',
       on: 'comments',
       after: 'delete',
-      run: `${unindexed('old.id')}; delete from indexed_comments where comment_id = old.id`,
+      run: [unindexed('old'), ...forgotten].join('; '),
     },
     {
       name: 'comments_reworded',
       on: 'comments',
       after: 'update of body',
       when: 'new.body <> old.body',
-      run: unindexed('new.id'),
+      run: unindexed('new'),
     },
   ]
 }

@@ -2,10 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { seededRandom } from '../../../src/core/random.js'
-import { indexTokens, searchWords } from '../../../src/core/words.js'
+import { searchWords } from '../../../src/core/words.js'
 import { connect, isPostgres } from '../../../src/db/connect.js'
 import { endMerges, mergePost, unmergePost } from '../../../src/db/merges.js'
 import { migrate } from '../../../src/db/migrate.js'
+import { tokensOf } from '../../../src/db/search.js'
 import type { Db } from '../../../src/db/tables.js'
 import { findSimilar } from '../../../src/service/lib/similar.js'
 import type { Bench, Case, Row } from '../cases.js'
@@ -52,7 +53,7 @@ async function fill(url: string, titles: readonly string[], text: (n: number) =>
   const titleOf = (n: number) => titles[n] ?? ''
   await target.insert('users', tables.users ?? [])
   await target.insert('posts', mapped(tables.posts ?? [], (n) => ({ title: titleOf(n), contentMarkdown: text(n), boardId: null, display: 1 }))) // prettier-ignore
-  await target.insert('post_search', mapped(tables.post_search ?? [], (n) => ({ words: indexTokens(text(n), titleOf(n)).join(' ') }))) // prettier-ignore
+  await target.insert('post_search', mapped(tables.post_search ?? [], (n) => ({ words: tokensOf(db, text(n), titleOf(n)).join(' ') }))) // prettier-ignore
   await target.hook()
   await target.close()
   return db
