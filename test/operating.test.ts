@@ -46,7 +46,15 @@ it('the commands of docs/operating.md work, without those of Docker', async () =
   const machine = await makeMachine('sqlite')
   const [port, metrics] = [await freePort(), await freePort()]
   const bin = path.join(machine.folder, 'bin')
-  for (const folder of ['bin', 'usr/share/bash-completion/completions', 'etc/caddy', 'etc/feedbackctl', 'var/lib', 'mnt', 'srv'])
+  for (const folder of [
+    'bin',
+    'usr/share/bash-completion/completions',
+    'etc/caddy',
+    'etc/feedbackctl',
+    'var/lib',
+    'mnt',
+    'srv',
+  ])
     mkdirSync(path.join(machine.folder, folder), { recursive: true })
   for (const [name, script] of Object.entries(STAND_INS)) {
     writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`)
