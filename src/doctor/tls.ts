@@ -1,9 +1,13 @@
 import { baseOf, seen, type Check, type Finding } from './check.js'
 import { visit } from './visit.js'
 
-const DAY = 24 * 60 * 60 * 1000
-/** Milliseconds that a certificate should still be valid: those that renew themselves do so a month before. */
-const [SOON, NOW] = [14 * DAY, 3 * DAY]
+const HOUR = 60 * 60 * 1000
+const DAY = 24 * HOUR
+/** Milliseconds, and the part of its lifetime, that a certificate should still be valid: proxies renew it in the last third. */
+const [SOON, NOW] = [
+  { most: 14 * DAY, part: 1 / 6 },
+  { most: 3 * DAY, part: 1 / 30 },
+]
 
 const RENEW = 'Renew it, and find out why it was not renewed automatically.'
 
@@ -48,17 +52,18 @@ export const tls: Check = {
       }
     const { certificate } = await visit(base)
     if (!certificate) return { evidence: 'There is no certificate.' }
-    const { until, names, isForHost, problem } = certificate
+    const { until, lifetime, names, isForHost, problem } = certificate
+    const isWithin = ({ most, part }: typeof SOON) => left < Math.min(most, lifetime * part)
     const left = until - site.now.getTime()
     const days = Math.floor(left / DAY)
     const date = new Date(until).toISOString().slice(0, 10)
     const findings: Finding[] = []
     if (left <= 0)
       findings.push({ severity: 'error', evidence: `The certificate expired on ${date}: browsers warn of it.`, fix: RENEW }) // prettier-ignore
-    else if (left < SOON)
+    else if (isWithin(SOON))
       findings.push({
-        severity: left < NOW ? 'error' : 'warning',
-        evidence: `The certificate expires in ${days === 1 ? '1 day' : `${days} days`}, on ${date}.`,
+        severity: isWithin(NOW) ? 'error' : 'warning',
+        evidence: `The certificate expires in ${days > 0 ? countOf(days, 'day') : countOf(Math.floor(left / HOUR), 'hour')}, on ${date}.`, // prettier-ignore
         fix: RENEW,
       })
     if (!isForHost)
@@ -75,6 +80,8 @@ export const tls: Check = {
       ]
       findings.push({ severity: 'error', evidence, fix })
     }
-    return seen(findings, `The certificate is trusted, and valid for ${days} days, until ${date}.`)
+    return seen(findings, `The certificate is trusted, and valid for ${countOf(days, 'day')}, until ${date}.`)
   },
 }
+
+const countOf = (count: number, unit: 'day' | 'hour') => `${count} ${unit}${count === 1 ? '' : 's'}`

@@ -12,6 +12,8 @@ const MOST = 1_000_000
 interface Certificate {
   /** When it ends, in Unix ms. */
   until: number
+  /** Milliseconds from the first of its dates to the last. */
+  lifetime: number
   /** Hosts that it is for: `DNS:example.org, IP Address:192.0.2.1`. */
   names: string
   isForHost: boolean
@@ -66,6 +68,7 @@ function certificateOf(socket: TLSSocket, hostname: string): Certificate {
   const host = hostname.replaceAll(/[[\]]/g, '')
   return {
     until: Date.parse(shown.valid_to),
+    lifetime: Date.parse(shown.valid_to) - Date.parse(shown.valid_from),
     names: shown.subjectaltname ?? String(shown.subject.CN),
     isForHost: checkServerIdentity(host, shown) === undefined,
     problem: socket.authorized ? undefined : String(socket.authorizationError),

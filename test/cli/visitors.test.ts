@@ -313,6 +313,12 @@ describe('doctor --url about the certificate', () => {
     expect(await look({ days: 1.5 })).toMatchObject([
       { severity: 'error', evidence: expect.stringMatching(/^The certificate expires in 1 day, on 20/) },
     ])
+    // Some authorities give certificates for six days, which are renewed two days before their end
+    expect(await look({ days: 2, age: 4 })).toMatchObject([{ severity: 'ok' }])
+    expect(await look({ days: 0.96, age: 5.04 })).toMatchObject([
+      { severity: 'warning', evidence: expect.stringMatching(/^The certificate expires in 23 hours, on 20/) },
+    ])
+    expect(await look({ days: 0.1, age: 5.9 })).toMatchObject([{ severity: 'error' }])
     expect(await look({ days: -2 })).toMatchObject([
       { severity: 'error', evidence: expect.stringMatching(/^The certificate expired on 20/) },
     ])

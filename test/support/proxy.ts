@@ -12,16 +12,17 @@ interface Certified {
   key: string
 }
 
-/** A certificate of an authority, or one that has signed itself. `days`: how long it is still valid, also below 0. */
+/** A certificate of an authority, or one that has signed itself. `days`: how long it is still valid, also below 0; `age`: for how many it has been. */
 export async function certificate({
   days = 90,
+  age = 100,
   host = '127.0.0.1',
   of,
-}: { days?: number; host?: string; of?: Certified } = {}): Promise<Certified> {
+}: { days?: number; age?: number; host?: string; of?: Certified } = {}): Promise<Certified> {
   const name = /^[\d.]+$/.test(host) ? ({ type: 7, ip: host } as const) : ({ type: 2, value: host } as const)
   const { cert, private: key } = await generate([{ name: 'commonName', value: host }], {
     algorithm: 'sha256',
-    notBeforeDate: new Date(Date.now() - 100 * DAY),
+    notBeforeDate: new Date(Date.now() - age * DAY),
     notAfterDate: new Date(Date.now() + days * DAY),
     extensions: [{ name: 'subjectAltName', altNames: [name] }],
     ...(of && { ca: { cert: of.cert, key: of.key } }),
