@@ -182,10 +182,13 @@ it('a service fails with a cause and changes nothing where systemd is missing or
 it('"service install" says what systemd said, and which command says why the server does not start', async () => {
   const { run } = await withSystemd({ fails: 'start' })
   const said =
-    /systemctl start feedbackctl\.socket feedbackctl\.service failed: Failed to do that\.[^]*fix {3}journalctl -u feedbackctl -n 20\n[^]*SERVICE_FAILED \(exit 1\)/
+    /systemctl start feedbackctl\.socket feedbackctl\.service failed: Failed to do that\.[^]*fix {3}journalctl -u feedbackctl\.socket -u feedbackctl -n 20\n[^]*SERVICE_FAILED \(exit 1\)/
   expect(await run('install')).toMatchObject({ code: 1, stderr: expect.stringMatching(said) })
   const own = await run('install --user --name ideas')
-  expect(own).toMatchObject({ code: 1, stderr: expect.stringContaining('  fix   journalctl --user -u ideas -n 20\n') })
+  expect(own).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('  fix   journalctl --user -u ideas.socket -u ideas -n 20\n'),
+  })
 })
 
 it('"setup" and "config set" name the command that restarts the service with these settings', async () => {
@@ -196,6 +199,9 @@ it('"setup" and "config set" name the command that restarts the service with the
   expect(done.stdout).toContain('  next    systemctl restart feedbackctl\n')
   const set = await command('config set log.level debug')
   expect(set.stderr).toContain('Run "systemctl restart feedbackctl" to use it.')
+  await run('install --user')
+  const own = path.join(machine.env.XDG_CONFIG_HOME ?? '', 'feedbackctl/config.toml')
+  expect((await machine.run(`config set log.level debug --config ${own}`)).stderr).toContain('Run "systemctl --user restart feedbackctl" to use it.') // prettier-ignore
   await run('uninstall --yes')
   expect((await command('config set log.level info')).stderr).toContain('Restart "feedbackctl serve" to use it, or send it SIGHUP.') // prettier-ignore
 })

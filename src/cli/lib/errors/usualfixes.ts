@@ -43,6 +43,12 @@ const usable = (options: readonly string[], { message }: AppError): string[] =>
 const givenToThisUser = (folder: string): string =>
   `chown ${existsSync(path.join(folder, 'secret')) ? '-R ' : ''}${process.getuid?.()}:${process.getgid?.()} ${shellQuoted(folder)}`
 
+/** The command that shows why systemd did not start the socket of a service, or its server. */
+function journalOf(args: readonly string[]): string {
+  const name = optionValue(args, '--name') ?? 'feedbackctl'
+  return `journalctl ${args.includes('--user') ? '--user ' : ''}-u ${name}.socket -u ${name} -n 20`
+}
+
 /** The fix of each error, unless the command has its own. Nothing helps after a command that its user has ended. */
 export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
   const { error, args, server, command, names, secrets } = about
@@ -225,9 +231,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
           : run('doctor files disk'),
     UNSUPPORTED_NODE: run('doctor runtime'),
     OUTPUT_FAILED: ['Free some space, or write to another file.'],
-    SERVICE_FAILED: [
-      `journalctl ${args.includes('--user') ? '--user ' : ''}-u ${optionValue(args, '--name') ?? 'feedbackctl'} -n 20`,
-    ],
+    SERVICE_FAILED: [journalOf(args)],
     AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
     MAIL_NOT_FOUND: run('mail queue list --sent'),
     MAIL_NOT_WAITING: run('mail queue list --sent'),
