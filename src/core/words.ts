@@ -18,7 +18,7 @@ export const MAX_LENGTH = 64
 const APOSTROPHES = /(?<=\p{L})['’](?=\p{L})/gu
 const APOSTROPHE = /['’]/
 
-/** Most texts are plain once they are folded, and need neither the tables of Unicode nor what belongs to other scripts. */
+/** Most folded texts are ASCII, for which simple patterns suffice. */
 const ASCII = /^\p{ASCII}*$/u
 const ASCII_WORD = /[a-z0-9]+/g
 const TWO_LETTERS = /^../su
@@ -44,10 +44,10 @@ export const wordsInOrder = (text: string): string[] => matches(folded(text.repl
  */
 export const indexTokens = (text: string, title = ''): string[] => [...tokensOf(text, title, false)]
 
-/** The same with the two letters that words begin with, for an index that reads all words that begin so otherwise. */
+/** As `indexTokens`, and the first two letters of each word. */
 export const indexTokensWithBeginnings = (text: string, title = ''): string[] => [...tokensOf(text, title, true)]
 
-/** What such an index has for a beginning of two letters; undefined for any other. */
+/** The entry for two letters that a word begins with. Undefined for a shorter or longer text. */
 export function beginningOf(token: string): string | undefined {
   const mark = token.startsWith(MARKS.title) ? MARKS.title : ''
   const word = token.slice(mark.length)

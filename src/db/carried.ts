@@ -88,7 +88,7 @@ export const CARRIED = [
   'votes',
 ] as const
 
-/** Columns of these tables that only SQLite has, and that are made anew like the tables below. */
+/** Columns that only SQLite has. A backup leaves them out, and a restore makes them again. */
 const LEFT_OUT_COLUMNS: Readonly<Record<string, readonly string[]>> = { comments: ['number'] }
 
 /** The columns of a table that backups carry, in alphabetical order. */

@@ -7,8 +7,9 @@ import type { Sorting } from './paging.js'
 import type { Db, PostRow } from './tables.js'
 
 /**
- * The words of a text as the index of an engine has them. FTS5 makes a list of every text for words that begin with two
- * letters, so it has one of them ready. Its own index of beginnings takes twice as much, as it has those of all entries.
+ * The words of a text as the index of an engine has them. For a search of two letters FTS5 would merge the lists of all
+ * words that begin with them, so its index has the first two letters of each word as an entry. The option `prefix` takes
+ * twice the space, as it does so for every entry.
  */
 export const tokensOf = (db: Db, text: string, title?: string): string[] =>
   (isPostgres(db) ? indexTokens : indexTokensWithBeginnings)(text, title)

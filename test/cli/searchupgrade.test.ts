@@ -21,6 +21,7 @@ const COMMENTS = [
   [0, 'An echidna.'],
   [2, 'Two numbats'],
   [3, 'A dingo'],
+  [0, '👍'], // it has no words
 ] as const
 
 /** Queries with the posts that they find. */

@@ -24,8 +24,10 @@ export async function up(db: Kysely<Tables>): Promise<void> {
 /** Takes the entries from the former table, as that also has those of posts that were merged. */
 async function makeAgain(db: Kysely<Tables>, name: 'post_search' | 'comment_search'): Promise<void> {
   const table = sql.table(name)
+  await sql`create temp table former_texts as select rowid as doc from ${table}`.execute(db) // a text of an emoji has no entries
   await sql`create virtual table temp.index_entries using fts5vocab ('main', ${table}, 'instance')`.execute(db)
-  await sql`create temp table indexed_texts as select doc, group_concat(term, ' ') as words from (
+  await sql`create temp table indexed_texts (doc integer primary key, words)`.execute(db)
+  await sql`insert into temp.indexed_texts select doc, group_concat(term, ' ') as words from (
       select doc, case
         when substr(term, 1, 1) in ('≈', '⁀') or length(term) = 1 then term
         when substr(term, 1, 1) <> '¶' then term || ' ›' || substr(term, 1, 2)
@@ -36,6 +38,7 @@ async function makeAgain(db: Kysely<Tables>, name: 'post_search' | 'comment_sear
   await sql`drop table index_entries`.execute(db)
   await sql`drop table ${table}`.execute(db)
   await sql`create virtual table ${table} using fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`.execute(db) // prettier-ignore
-  await sql`insert into ${table} (rowid, words) select doc, words from indexed_texts order by doc`.execute(db)
+  await sql`insert into ${table} (rowid, words) select former_texts.doc, coalesce(words, '') from former_texts left join indexed_texts on indexed_texts.doc = former_texts.doc order by 1`.execute(db) // prettier-ignore
+  await sql`drop table former_texts`.execute(db)
   await sql`drop table indexed_texts`.execute(db)
 }
