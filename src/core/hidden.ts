@@ -9,5 +9,5 @@ export type Hidden = typeof SHOWN | typeof SPAM | typeof HELD | typeof MERGED
 
 /** `display` of a merged post. That of others is 1, or 0 where only those who read private boards see it. */
 export const UNLISTED = 2
-/** `display` of what is hidden as spam, in the counts of posts alone: lists can be counted with it, and without. */
+/** `display` of spam in `post_counts`, so that lists are counted with spam and without. Rows of `posts` never have it. */
 export const COUNTED_AS_SPAM = 3

@@ -135,12 +135,7 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
     changedBy: [],
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },
-  onlySpam: {
-    index: spamPosts,
-    counter: displayed(() => [COUNTED_AS_SPAM]),
-    changedBy: [],
-    values: (only) => only && [1],
-  },
+  onlySpam: { index: spamPosts, changedBy: [], values: (only) => only && [1] },
   withoutSpam: {
     counter: displayed(() => [0, 1]),
     passes: ([spam]) => sql`posts.is_spam <> ${spam}`,
