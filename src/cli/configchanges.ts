@@ -12,7 +12,7 @@ import { explain } from './lib/flags/helptext.js'
 import { isMachineReadable, print, type OutputFlags } from './lib/output/output.js'
 import { withFields } from './lib/output/rowfields.js'
 import type { Column } from './lib/output/table.js'
-import { restartOfService } from './lib/server/units.js'
+import { serviceWith } from './lib/server/units.js'
 import { editText, keepText } from './lib/terminal/editor.js'
 import { NothingToDo } from './lib/terminal/nothingtodo.js'
 import { tell, type Terminal } from './lib/terminal/terminal.js'
@@ -46,11 +46,16 @@ const columns: Column<Change>[] = [
 /** No value of a setting is longer. */
 const MOST_CHARACTERS = 10_000
 
+/** Settings that are in the unit of the socket of a service. */
+const OF_SOCKET: readonly string[] = ['listen', 'socket.mode']
+
 /** How a server that runs gets to use the change. systemd copies the file of a service as it starts, so SIGHUP is not enough. */
-function restartFor({ terminal }: Cli, file: string, { reloads = false } = {}): string {
-  const command = restartOfService(terminal, file)
-  if (command !== undefined) return `Run "${command}" to use it.`
-  return reloads
+function restartFor({ terminal }: Cli, file: string, key?: Key): string {
+  const service = serviceWith(terminal, file)
+  if (service && key === undefined)
+    return `Run "${service.restart}" to use it, or "${service.install}" if ${OF_SOCKET.join(' or ')} changed.`
+  if (service) return `Run "${OF_SOCKET.includes(key ?? '') ? service.install : service.restart}" to use it.`
+  return key !== undefined && settings[key].reloads
     ? 'Restart "feedbackctl serve" to use it, or send it SIGHUP.'
     : 'Restart "feedbackctl serve" to use it.'
 }
@@ -265,7 +270,7 @@ async function done(cli: Cli, command: Command, { key, file, said, isSet }: Done
         : isSet
           ? ` It has no effect: ${origin} sets it too.`
           : ` ${origin} still sets it.`
-  const next = restart && decides === '' ? ` ${restartFor(cli, file, settings[key])}` : ''
+  const next = restart && decides === '' ? ` ${restartFor(cli, file, key)}` : ''
   tell(cli.terminal, `${said}${decides}${next}`)
 }
 

@@ -86,7 +86,7 @@ function decisionOf(key: Exclude<Key, 'm' | 'u' | 'q'>, item: Item, call: Call):
 }
 
 /** Of one post, what refuses it refuses the whole. */
-function refusedIn({ outcomes }: { outcomes: readonly { error?: { code: string; message: string } }[] }): void {
+function refusedIn({ outcomes }: { outcomes: readonly { error?: Parameters<typeof errorIn>[0] }[] }): void {
   const error = outcomes[0]?.error
   if (error) throw errorIn(error)
 }

@@ -164,15 +164,23 @@ function placeOf({ env }: Terminal, { name, user }: Flags): Place {
   }
 }
 
+/** Commands of systemctl that fail where the server does: its journal says why. */
+const STARTS = new Set(['start', 'try-restart'])
+
 function systemctl(env: Terminal['env'], args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile('systemctl', args, { env }, (error, stdout, stderr) => {
       if (!error) return resolve(stdout)
-      const [said = error.message] = stderr.split('\n').filter((line) => line !== '')
+      const lines = stderr.split('\n').filter((line) => line.trim() !== '')
+      const said = lines.find((line) => !line.startsWith('Warning:')) ?? lines[0] ?? error.message
       reject(
         error.code === 'ENOENT'
           ? new AppError('USAGE', 'There is no systemd on this machine: no program systemctl. Run "feedbackctl serve" by what starts programs here, or in a container.') // prettier-ignore
-          : new AppError('SERVICE_FAILED', `systemctl ${args.join(' ')} failed: ${said}`, { cause: error }),
+          : new AppError(
+              args.some((arg) => STARTS.has(arg)) ? 'SERVICE_FAILED' : 'OUTPUT_FAILED',
+              `systemctl ${args.join(' ')} failed: ${said}`,
+              { cause: error },
+            ),
       )
     })
   })
@@ -209,7 +217,7 @@ function installation(place: Place, socketText: string): Step[] {
     ...(existsSync(config) ? [] : [{ does: `write ${config}`, run: () => put(config, settingsOf(place), 0o600) }]),
     ...(isNew || hasNewSocket ? [run('daemon-reload')] : []),
     ...(isStopped ? [run('stop', ...unitsOf(place))] : []),
-    // Apart, because what "enable" says of its links would hide why the start failed
+    // Two commands, because what "enable" says of its links would hide why the start failed
     run('enable', ...unitsOf(place)),
     run('start', ...unitsOf(place)),
     // It runs with the unit that was there before
@@ -225,8 +233,8 @@ function removal(place: Place): Step[] {
   const files = [socketUnit, unit].filter((file) => existsSync(file))
   const units = files.map((file) => path.basename(file))
   return [
-    { does: `run systemctl stop ${units.join(' ')}`, run: () => ask('stop', ...units) },
     { does: `run systemctl disable ${units.join(' ')}`, run: () => ask('disable', ...units) },
+    { does: `run systemctl stop ${units.join(' ')}`, run: () => ask('stop', ...units) },
     ...files.map((file) => ({ does: `remove ${file}`, run: () => rmSync(file) })),
     { does: 'run systemctl daemon-reload', run: () => ask('daemon-reload') },
   ]

@@ -15,7 +15,7 @@ import { secretOptions, settingOptions } from './lib/flags/options.js'
 import { hasWholeBody, isMachineReadable, print } from './lib/output/output.js'
 import { PERSON } from './lib/output/person.js'
 import { showPassword } from './lib/prompts/inputs.js'
-import { restartOfService } from './lib/server/units.js'
+import { serviceWith } from './lib/server/units.js'
 import { hasSetting, prepareSettings, type Entries, type PreparedSettings } from './lib/settings/configfile.js'
 import { containerCommand } from './lib/texts/commandline.js'
 import { colors, hasColor, tell, write } from './lib/terminal/terminal.js'
@@ -142,7 +142,7 @@ async function setUpLocally(
     ...(Object.keys(saved).length > 0
       ? [`config  ${config.file} (${flags.dryRun ? 'would be written' : 'written'})`]
       : []),
-    `next    ${containerCommand(cli.terminal.env, 'restart') ?? restartOfService(cli.terminal, config.file) ?? 'feedbackctl serve'}`,
+    `next    ${containerCommand(cli.terminal.env, 'restart') ?? serviceWith(cli.terminal, config.file)?.restart ?? 'feedbackctl serve'}`,
   ])
   if (!mail || !mailWorks || flags.dryRun) return
   await deliverOutbox(cli.terminal, app, mail)

@@ -99,7 +99,7 @@ it('"service install" of an earlier version, without a socket, stops the server 
   expect(JSON.parse((await run('status --json')).stdout)).toMatchObject({ socket: 'none' })
   calls()
   await run('uninstall --yes')
-  expect(calls()).toEqual(['stop feedbackctl.service', 'disable feedbackctl.service', 'daemon-reload'])
+  expect(calls()).toEqual(['disable feedbackctl.service', 'stop feedbackctl.service', 'daemon-reload'])
   expect(existsSync(unit())).toBe(false)
 })
 
@@ -159,8 +159,8 @@ it('"service status" and "service uninstall" know what is installed', async () =
   expect([existsSync(unit()), calls()]).toEqual([true, []])
   expect((await run('uninstall --yes')).code).toBe(0)
   expect(calls()).toEqual([
-    'stop feedbackctl.socket feedbackctl.service',
     'disable feedbackctl.socket feedbackctl.service',
+    'stop feedbackctl.socket feedbackctl.service',
     'daemon-reload',
   ])
   expect([unit(), socket(), config()].map((file) => existsSync(file))).toEqual([false, false, true])
@@ -199,6 +199,7 @@ it('"setup" and "config set" name the command that restarts the service with the
   expect(done.stdout).toContain('  next    systemctl restart feedbackctl\n')
   const set = await command('config set log.level debug')
   expect(set.stderr).toContain('Run "systemctl restart feedbackctl" to use it.')
+  expect((await command('config set socket.mode 660')).stderr).toContain('Run "feedbackctl service install" to use it.') // prettier-ignore
   await run('install --user')
   const own = path.join(machine.env.XDG_CONFIG_HOME ?? '', 'feedbackctl/config.toml')
   expect((await machine.run(`config set log.level debug --config ${own}`)).stderr).toContain('Run "systemctl --user restart feedbackctl" to use it.') // prettier-ignore

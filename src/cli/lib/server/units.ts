@@ -1,17 +1,34 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import path from 'node:path'
 import type { Terminal } from '../terminal/terminal.js'
 
-/**
- * The command that restarts the service with this configuration file, as `service install` made it: `systemctl restart
- * feedbackctl`. Undefined where there is none.
- */
-export function restartOfService({ env }: Pick<Terminal, 'env'>, configFile: string): string | undefined {
+interface ServiceCommands {
+  /** `systemctl restart feedbackctl` */
+  restart: string
+  /** Updates the unit of the socket: `feedbackctl service install` */
+  install: string
+}
+
+/** The commands for the service that `service install` made with this configuration file. Undefined where there is none. */
+export function serviceWith({ env }: Pick<Terminal, 'env'>, configFile: string): ServiceCommands | undefined {
   const root = env.FEEDBACKCTL_TEST_ROOT ?? ''
   const home = env.XDG_CONFIG_HOME ?? path.join(env.HOME ?? '', '.config')
-  const name = path.basename(path.dirname(configFile))
+  const file = realOf(configFile)
+  const name = path.basename(path.dirname(file))
   const hasUnit = (folder: string, units: string) =>
-    configFile === path.join(folder, name, 'config.toml') && existsSync(path.join(folder, units, `${name}.service`))
-  if (hasUnit(`${root}/etc`, 'systemd/system')) return `systemctl restart ${name}`
-  return hasUnit(home, 'systemd/user') ? `systemctl --user restart ${name}` : undefined
+    file === realOf(path.join(folder, name, 'config.toml')) && existsSync(path.join(folder, units, `${name}.service`))
+  const option = name === 'feedbackctl' ? '' : ` --name ${name}`
+  if (hasUnit(`${root}/etc`, 'systemd/system'))
+    return { restart: `systemctl restart ${name}`, install: `feedbackctl service install${option}` }
+  return hasUnit(home, 'systemd/user')
+    ? { restart: `systemctl --user restart ${name}`, install: `feedbackctl service install --user${option}` }
+    : undefined
+}
+
+function realOf(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return file // it does not exist
+  }
 }
