@@ -8,7 +8,7 @@ import { can, type Actor } from './access.js'
 import type { CachedContext } from './context.js'
 import { needs } from './policies.js'
 
-/** Whether somebody decides what is spam, and what is held is published. */
+/** Whether somebody may hide posts as spam, and publish held ones. */
 export const hidesPosts = needs('post:destroy')
 
 /** What of a post decides whether it can be merged, whatever it is merged into. */
@@ -19,7 +19,7 @@ export interface Merging extends Pick<PostView, 'number' | 'is_spam'> {
   isCommented: boolean
 }
 
-/** Those of some posts about which something is to be decided before a merge. */
+/** Posts that the team has to decide something about before a merge. */
 export interface Undecided {
   reported: ReadonlySet<string>
   /** Held ones that have comments or internal notes. */
@@ -51,6 +51,8 @@ export function refusalToMerge(actor: Actor, { number, is_spam: hidden, isReport
   if (hidden !== SHOWN && !(hidden === HELD && hidesPosts(actor, undefined) === undefined))
     return mergeRefused('merge-hidden', `Post #${number} is hidden or waits for a look. Publish it first.`)
   // What is said of a held post is not for those who read the other one
+  if (isCommented && !can(actor, 'comment:view_internal'))
+    return mergeRefused('merge-hidden', `Post #${number} waits for a look. Publish it first.`) // there may be a note
   if (isCommented)
     return mergeRefused('merge-commented', `Post #${number} waits for a look, and has comments or internal notes, which would move to the other post. Publish it first.`) // prettier-ignore
   return isReported
