@@ -56,7 +56,7 @@ interface Listening {
   at: ListenAddress
   /** Of a Unix socket, such as 0o660. */
   socketMode?: number | undefined
-  /** What all workers of the server share, and no other server has. */
+  /** An id that the workers of one server share. */
   shared?: string | undefined
   /** Takes the Unix socket once it has its name: see `Listener.open`. */
   handOver?: ((named: SocketFile) => void) | undefined

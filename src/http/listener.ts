@@ -19,7 +19,7 @@ interface OpenOptions {
   setting?: Key
   /** Of a Unix socket, such as 0o660. */
   mode?: number | undefined
-  /** What all workers of a server share and no other server has. */
+  /** An id that the workers of one server share. */
   shared?: string | undefined
   /**
    * Takes the Unix socket as soon as it has its name, and removes it in the end: other workers may serve there when the one

@@ -22,7 +22,7 @@ export function postList(db: Db, filter: PostFilter, sort: Sort, cover?: Cover) 
       if (total !== undefined) counted = { total, isCapped: looked > MOST_FOUND }
       return rows
     },
-    /** Only what says whom news of the posts reach. */
+    /** Only the columns that decide who gets news of the posts. */
     readReached: (page: Page<Cursor>) => listReached(db, filter, sort, page),
     count: async (): Promise<Count> => (counted ??= await countPosts(db, filter, sort)),
   }

@@ -38,7 +38,7 @@ interface Read<Row> {
 
 const WHOLE: Read<ListedRow> = { name: 'listPosts', columns: sql<ListedRow>`${LISTED}, ${sql.raw(BESIDE)}` }
 
-/** What of a post says whom news of it reach: no texts, and no names. */
+/** The columns that decide who gets news of a post: no texts, and no names. */
 export type ReachedPost = Cursor &
   Pick<PostRow, 'userId' | 'boardId' | 'roadmap_id' | 'is_spam' | 'display' | 'hidesVoters'> &
   Pick<PostView, 'view_voters' | 'hides_votes' | 'roadmapDisplay'>
@@ -59,7 +59,7 @@ export const listPosts = async (
 ): Promise<(PostView & Partial<Counted>)[]> =>
   withLongTexts(db, await readPage(db, filter, { sort, read: WHOLE }, page))
 
-/** The same of what says whom news of the posts reach. */
+/** As `listPosts`, with only the columns that decide who gets news of the posts. */
 export const listReached = (db: Db, filter: PostFilter, sort: Sort, page: Page<Cursor>): Promise<ReachedPost[]> =>
   readPage(db, filter, { sort, read: REACHED }, page)
 

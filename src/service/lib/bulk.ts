@@ -93,7 +93,7 @@ const failed = { description: 'Why it failed; otherwise absent' }
 /** Why one of many things failed. */
 export const outcomeError = Type.Optional(Type.Object(failure, failed))
 
-/** The same of posts and comments. */
+/** Why a change of one post or comment failed. */
 const PostError = Type.Object(
   {
     ...failure,
@@ -218,7 +218,7 @@ export function refusalIn(error: unknown): PostError {
   return { code: error.code, message: error.message, ...(reason && { reason }) }
 }
 
-/** The same as it was thrown. */
+/** The error that `refusalIn` made an outcome of. */
 export const errorIn = ({ code, message, reason }: PostError): AppError =>
   new AppError(code as ErrorCode, message, { reason })
 

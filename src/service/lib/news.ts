@@ -31,7 +31,7 @@ export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'road
   to?: 'board' | 'team'
 }
 
-/** What of news says which of some people are told. */
+/** The fields of news that decide who is told. */
 export type Telling = Pick<News, 'by' | 'kind' | 'needs' | 'among'>
 
 /** An event as a consumer gets it. */

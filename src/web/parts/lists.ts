@@ -85,7 +85,7 @@ export async function boardsWith(view: View, url?: string, text = '', { archived
   const isOffered = ({ archived }: { archived?: boolean | undefined }) => !archived || isKept
   const found = await allOrFirst(load, isOffered)
   if (areTooMany(found) && text.trim() !== '')
-    found.rows = (await load(1, { query: text.slice(0, 200) })).rows.filter(isOffered)
+    found.rows = (await load(1, { query: text.slice(0, 200).toWellFormed() })).rows.filter(isOffered)
   if (url && !found.rows.some((board) => board.url === url || board.boardId === url))
     found.rows.push((await view.call(boards.show, { url })).board)
   return found
@@ -127,7 +127,7 @@ export const rolesOffered = async (view: View): Promise<roles.Role[]> =>
   (await rolesOf(view)).filter(({ isSystem }) => !isSystem)
 
 /** The filter by words, as far as it is looked for. */
-export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200)
+export const filterOf = ({ query }: Pick<View, 'query'>): string => (query.q ?? '').slice(0, 200).toWellFormed()
 
 /** Leads to the address without fields that are empty. A form without a script sends those too. */
 export function assertTidy({ url, path }: Pick<View, 'url' | 'path'>): void {
