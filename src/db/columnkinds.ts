@@ -6,7 +6,7 @@ import { isLegalPage } from '../core/legal.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
-import { presentName, type CARRIED, type TableShape, type Value } from './carried.js'
+import { carriedColumns, presentName, type CARRIED, type TableShape, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 import type { StoredFilter } from './views.js'
 
@@ -218,5 +218,5 @@ const isFlags = (value: unknown): boolean =>
 /** The columns of the tables that a backup carries, in the newest schema. */
 export const SHAPES: readonly TableShape[] = Object.entries(KINDS).map(([name, kinds]) => ({
   name,
-  columns: Object.keys(kinds).toSorted(),
+  columns: carriedColumns(name, Object.keys(kinds)),
 }))
