@@ -43,7 +43,7 @@ describe('better-sqlite3', () => {
     const machine = await makeMachine('sqlite', { program })
     const { code, stderr } = await machine.run('boards create Ideas')
     expect(stderr).toContain(`no better-sqlite3 is installed for Node ${process.versions.node}`)
-    expect(stderr).toContain('npm ci')
+    expect(stderr).toContain('Install again with --foreground-scripts')
     expect(code).toBe(1)
     expect(readdirSync(machine.folder)).not.toContain('data')
   })
