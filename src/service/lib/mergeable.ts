@@ -51,8 +51,6 @@ export function refusalToMerge(actor: Actor, { number, is_spam: hidden, isReport
   if (hidden !== SHOWN && !(hidden === HELD && hidesPosts(actor, undefined) === undefined))
     return mergeRefused('merge-hidden', `Post #${number} is hidden or waits for a look. Publish it first.`)
   // What is said of a held post is not for those who read the other one
-  if (isCommented && !can(actor, 'comment:view_internal'))
-    return mergeRefused('merge-hidden', `Post #${number} waits for a look. Publish it first.`) // there may be a note
   if (isCommented)
     return mergeRefused('merge-commented', `Post #${number} waits for a look, and has comments or internal notes, which would move to the other post. Publish it first.`) // prettier-ignore
   return isReported
