@@ -64,7 +64,7 @@ describe.each(engines)('pages on %s', (engine) => {
       ['//', 'Dark mode'],
       ['//?sort=votes&board=ideas', 'Dark mode'],
       ['//?q=MODE&sort=newest', '<mark>mode</mark>'],
-      ['//?q=nothing', 'No posts match this filter'],
+      ['//?q=nothing', 'Nothing matches this filter'],
       ['//boards/ideas?q=dar', 'name="q" value="dar"'],
       ['//boards', 'Ideas'],
       ['//boards/ideas', 'Dark mode'],

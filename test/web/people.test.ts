@@ -62,6 +62,8 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     expect(await found(`role=${role.id}`)).toEqual(['bob'])
     expect(await found('state=blocked')).toEqual(['li'])
     expect(await found('since=2099-01-01')).toEqual([])
+    const nobody = (await get('/dashboard/users?since=2099-01-01', owner)).text
+    expect([/<h2>(.*?)<\/h2>/.exec(nobody)?.[1], nobody.includes('Show all posts')]).toEqual(['Nothing matches this filter', false]) // prettier-ignore
     expect(await found('tag=r%26d+%22a%22')).toEqual(['eve'])
     const ofTag = '/dashboard/users?tag=R%26D%20%22A%22'
     for (const path of ['/dashboard/users', '/dashboard/users/eve'])

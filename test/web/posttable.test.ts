@@ -64,7 +64,7 @@ describe.each(engines)('the table of posts on %s', (engine) => {
     expect(found).toContain('aria-sort="descending"')
     expect(found).toMatch(/<bdi>Ideas<\/bdi><span class="soft number">2</)
     const { text: none } = await get(site, `${HOME}?q=nothing`, team.token)
-    expect([rowsOf(none), none.includes('No posts match this filter')]).toEqual([[], true])
+    expect([rowsOf(none), none.includes('Nothing matches this filter')]).toEqual([[], true])
     const { text: nobody } = await get(site, `${HOME}?author=nobody`, team.token)
     expect(nobody, 'the field to mend is in sight').toContain('<details class="fold" open')
     const { status: wrong, text: unknown } = await get(site, `${HOME}?board=nowhere`, team.token)

@@ -79,7 +79,7 @@ export const comments = page({
             {isFiltered ? (
               <p>
                 <a class="button plain" href={view.href(HOME)}>
-                  {t('empty.showAll')}
+                  {t('empty.all')}
                 </a>
               </p>
             ) : null}

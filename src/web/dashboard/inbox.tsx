@@ -114,7 +114,7 @@ export const inbox = page({
             {isFiltered || counts.decided === 0 ? null : <p>{t('inbox.decided', { count: counts.decided })}</p>}
             <p>
               <a class="button plain" href={view.href(isFiltered ? HOME : '/?sort=newest')}>
-                {t(isFiltered ? 'empty.showAll' : 'inbox.newest')}
+                {t(isFiltered ? 'empty.all' : 'inbox.newest')}
               </a>
             </p>
           </Empty>

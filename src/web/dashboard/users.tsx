@@ -68,7 +68,7 @@ export const users = page({
           <Empty title={t('empty.filtered')}>
             <p>
               <a class="button plain" href={view.href(HOME)}>
-                {t('empty.showAll')}
+                {t('empty.all')}
               </a>
             </p>
           </Empty>
