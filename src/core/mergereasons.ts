@@ -1,4 +1,4 @@
-/** What is to be decided about a post before it is merged. */
+/** Reasons in the post that is to be merged. The team settles them on that post, and can merge it then. */
 export const UNDECIDED = ['merge-hidden', 'merge-commented', 'merge-reported'] as const
 
 /** Why a post is not merged: because of what it is, or of the post that it would be merged into. */

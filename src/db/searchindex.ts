@@ -9,10 +9,7 @@ const PAGE = 500
 
 type Text = Pick<CommentRow, 'id' | 'body'>
 
-/**
- * New comments as they are inserted: on SQLite with their numbers in the full-text index, as a table of the numbers would
- * take more than the words do.
- */
+/** Comments to insert. On SQLite they get numbers, by which the full-text index knows them. */
 export async function numbered<Comment extends object>(
   db: Db,
   comments: readonly Comment[],
@@ -51,7 +48,7 @@ async function numbersGiven(db: Db, ids: readonly string[]): Promise<ReadonlyMap
   return new Map(rows.map((row) => [row.comment_id, row.number]))
 }
 
-/** The same on SQLite. Another program that writes comments does not number them. */
+/** The numbers of comments on SQLite. Those that another program wrote have none, and get one. */
 async function numbersIn(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const rows = await db.selectFrom('comments').select(['id', 'number']).where('id', 'in', ids).execute()
   const fresh = await numbered(db, rows.filter(({ number }) => number === null)) // prettier-ignore

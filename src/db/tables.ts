@@ -119,7 +119,7 @@ export interface Tables {
     roadmap_id: Generated<string | null>
     /** The merged post that it was written on. Null: this one. */
     from_post_id: Generated<string | null>
-    /** On SQLite, its number in the full-text index. Null where another program wrote it. */
+    /** Its number in the full-text index of SQLite. Null where another program wrote the comment. */
     number: Generated<number | null>
     created_at: string
     updated_at: string
@@ -473,7 +473,7 @@ export interface Tables {
   /** Records that an import refused, in parts. */
   import_refusals: { runId: string; part: number; text: string }
   job_runs: { name: string; done_at: string | null; failed_at: string | null; error: string | null }
-  /** The comments of the full-text index, by their number there; on SQLite a view for servers of earlier versions. */
+  /** The comments by their number in the full-text index. On SQLite it is a view, which servers of earlier versions read. */
   indexed_comments: { number: Generated<number>; comment_id: string }
   /** What an update of the program indexes anew, and after which key it goes on. */
   search_refill: { kind: 'posts' | 'comments'; after: string }

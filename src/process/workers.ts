@@ -267,8 +267,8 @@ export const familyOf = (env: Record<string, string | undefined>): string | unde
 export const tellListening = (): void => void process.send?.(LISTENS, undefined, undefined, () => {}) // its channel may close now
 
 /**
- * Tells the primary which Unix socket this worker has named: its file stays for the other workers when this one ends. A
- * process manager is not told, so there the file stays for good. Undefined for a process that is no worker.
+ * Tells the primary which Unix socket this worker has named, so that the file stays for the other workers when this one
+ * ends. No process manager is told: there the next server replaces the file. Undefined for a process that is no worker.
  */
 export const tellNamed = (number: number | undefined): ((named: unknown) => void) | undefined =>
   cluster.worker &&

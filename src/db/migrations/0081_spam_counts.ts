@@ -5,7 +5,7 @@ const BOARD = `coalesce("boardId", '')`
 const ROADMAP = `coalesce(roadmap_id, '')`
 const ALL = `'*'`
 
-/** Counts what is hidden as spam apart from the other posts that only the team sees. */
+/** Counts spam apart from the other posts that only the team sees. */
 export async function up(db: Kysely<Tables>): Promise<void> {
   for (const [board, roadmap] of [
     [BOARD, ROADMAP],

@@ -3,10 +3,10 @@ import { isPostgres } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
 /**
- * Makes the full-text index of SQLite smaller. It had the first two and three letters of all its entries, also of stems
- * and of pairs of letters, which nobody types. It has the first two of words now, as entries of their own. A comment has
- * its number in its row, as a table of the numbers took more than the words. The update is one transaction: a search
- * finds what it found, from the former index or from the new one.
+ * Makes the full-text index of SQLite smaller. FTS5 kept the first two and three letters of every entry, also of stems and
+ * pairs of letters, which nobody types. The index now has the first two letters of each word as an entry. The number of a
+ * comment moves into its row, because a table of numbers took more space than the words. One transaction does all of it, so
+ * a search that runs meanwhile uses the former index.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   if (isPostgres(db)) return

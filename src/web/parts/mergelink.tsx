@@ -14,7 +14,7 @@ export function MergeLink({
 }: {
   view: View
   post: DashboardPost
-  /** Of the address that it leads to. */
+  /** The query of the address of the merge, such as `?from=inbox`. */
   search?: string
 }) {
   const { t, href, words } = view

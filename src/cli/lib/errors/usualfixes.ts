@@ -43,7 +43,7 @@ const usable = (options: readonly string[], { message }: AppError): string[] =>
 const givenToThisUser = (folder: string): string =>
   `chown ${existsSync(path.join(folder, 'secret')) ? '-R ' : ''}${process.getuid?.()}:${process.getgid?.()} ${shellQuoted(folder)}`
 
-/** The command that shows why systemd did not start the socket of a service, or its server. */
+/** The command that shows why systemd did not start a service. The socket and the server have a log each. */
 function journalOf(args: readonly string[]): string {
   const name = optionValue(args, '--name') ?? 'feedbackctl'
   return `journalctl ${args.includes('--user') ? '--user ' : ''}-u ${name}.socket -u ${name} -n 20`
