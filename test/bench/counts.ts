@@ -10,9 +10,11 @@ export async function writeCounts(target: Target, weight: (time: string) => stri
     `update boards set post_count = coalesce((select sum(value) from post_counts where board = "boardId" and roadmap = '*'), 0)`,
   )
   await target.run(`create table counted as select "userId" as person, count(*) as value from posts group by 1`)
+  await target.run(`create unique index counted_person on counted (person)`)
   await target.run(`update users set post_count = coalesce((select value from counted where person = "userId"), 0)`)
   await target.run('drop table counted')
   await target.run(`create table counted as select "userId" as person, count(*) as value from votes group by 1`)
+  await target.run(`create unique index counted_person on counted (person)`)
   await target.run(`update users set vote_count = coalesce((select value from counted where person = "userId"), 0)`)
   await target.run('drop table counted')
   await target.run(`create table weighed as select "postId" as post, sum(${weight('votes."createdAt"')}) as value from votes group by 1`) // prettier-ignore
