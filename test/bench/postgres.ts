@@ -64,7 +64,7 @@ async function run(url: string, statement: string): Promise<pg.QueryResult> {
 }
 
 /** The parent of every backend; on another machine the backend's process id means nothing here. */
-async function pidOf(url: string): Promise<number | undefined> {
+export async function pidOf(url: string): Promise<number | undefined> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
