@@ -5,6 +5,7 @@ import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import { visibleTotal, type Visibility } from './counters.js'
 import { isPostgres, unlessTaken } from './dialect.js'
+import { indexRootsOf } from './search.js'
 import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 
 /** Which boards to list, and in which direction of creation time. */
@@ -136,13 +137,17 @@ export const updateBoard = (
   boardId: string,
   change: Updateable<Tables['boards']>,
 ): Promise<BoardRow | 'taken' | undefined> =>
-  unlessTaken(db, () =>
-    db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst(),
-  )
+  unlessTaken(db, async () => {
+    const board = await db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst() // prettier-ignore
+    if (board && change.display !== undefined) await indexRootsOf(db, boardId)
+    return board
+  })
 
 /** Gives the posts of a board to another. */
-export const movePosts = (db: Db, from: string, to: string) =>
-  db.updateTable('posts').set({ boardId: to }).where('boardId', '=', from).execute()
+export async function movePosts(db: Db, from: string, to: string): Promise<void> {
+  await db.updateTable('posts').set({ boardId: to }).where('boardId', '=', from).execute()
+  await indexRootsOf(db, to)
+}
 
 /** How many posts a board has, and none comes or goes before the transaction ends. Undefined where it is deleted. */
 export async function heldPostCount(db: Db, boardId: string): Promise<number | undefined> {

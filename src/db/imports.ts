@@ -2,6 +2,7 @@ import type { Insertable } from 'kysely'
 import { sql } from 'kysely'
 import type { ImportedKind } from '../core/importedkinds.js'
 import { isAmong, isPostgres, rowsGiven } from './dialect.js'
+import { rootOf } from './merges.js'
 import { indexAgain, indexPosts } from './search.js'
 import { indexComments, numbered } from './searchindex.js'
 import type { Db, Tables } from './tables.js'
@@ -238,7 +239,7 @@ export async function replaceImportedText(
           .returning('id')
           .executeTakeFirst()
   if (row === undefined) return false
-  if (type === 'post') await indexAgain(db, [id])
+  if (type === 'post') await indexAgain(db, [id, (await rootOf(db, id)) ?? id])
   else await indexComments(db, [{ id, body: after ?? '' }])
   return true
 }

@@ -231,8 +231,8 @@ async function indexAll(db: Db, told: NonNullable<Contents['indexed']>): Promise
   }
   const { kinds } = await columnsOf(db, 'merges')
   // In the schema of an earlier version, no held post is merged
-  const findable = kinds.has('wasHeld') ? undefined : sql<SqlBool>`true`
-  if (kinds.size > 0) await transaction(db, (inside) => indexMerged(inside, sql`true`, findable))
+  const notHeld = kinds.has('wasHeld') ? undefined : sql<SqlBool>`true`
+  if (kinds.size > 0) await transaction(db, (inside) => indexMerged(inside, sql`true`, notHeld))
   if (!(await exists(db, 'comment_search'))) return // the schema of an earlier version
   await indexAllComments(db)
   if (await exists(db, 'search_refill')) await db.deleteFrom('search_refill').execute() // of a migration; done by now

@@ -40,19 +40,21 @@ export async function indexPosts(
 const MOST_MERGED = 200
 export const READ = 2000
 
-/** Of what is merged, the words that everybody may find: those of a held post are for the team alone. */
-const FINDABLE = sql<SqlBool>`merges."wasHeld" = 0`
+/** Held posts are for the team alone. */
+const NOT_HELD = sql<SqlBool>`merges."wasHeld" = 0`
+/** Everybody who finds a post by these words learns them, so those of private boards are left out. */
+const IN_PUBLIC = sql<SqlBool>`not exists (select 1 from boards where boards."boardId" = posts."boardId" and boards.display = 0)`
 
 /**
  * Gives posts the words of what was merged into them, so that whoever looks for a wish in other words finds it. `which` is
- * a condition on `merges`. `findable` is another one in the schema of an earlier version.
+ * a condition on `merges`. `notHeld` is another one in the schema of an earlier version.
  */
-export async function indexMerged(db: Db, which: RawBuilder<SqlBool>, findable = FINDABLE): Promise<void> {
+export async function indexMerged(db: Db, which: RawBuilder<SqlBool>, notHeld = NOT_HELD): Promise<void> {
   const { rows } = await sql<Row & { merged: string }>`
     select root.number, root.title, root."contentMarkdown",
       posts.title || ' ' || substr(coalesce(posts."contentMarkdown", ''), 1, ${sql.lit(READ)}) as merged
     from merges cross join posts as root cross join posts
-    where root."postId" = merges."rootId" and posts."postId" = merges."postId" and ${findable} and ${which}
+    where root."postId" = merges."rootId" and posts."postId" = merges."postId" and ${notHeld} and ${IN_PUBLIC} and ${which}
     order by merges."rootId", merges."mergedAt" desc, merges."postId"`.execute(db)
   const found = [...groupedBy(rows, ({ number }) => number).values()].flatMap((all) => {
     const [first] = all
@@ -68,6 +70,16 @@ export async function indexAgain(db: Db, postIds: readonly string[]): Promise<vo
   const some = await db.selectFrom('posts').select(['number', 'title', 'contentMarkdown']).where('postId', 'in', postIds).execute() // prettier-ignore
   await indexPosts(db, some)
   await indexMerged(db, sql`merges."rootId" in (${sql.join(postIds)})`)
+}
+
+/** Gives the posts into which others of a board were merged their words anew: a private board shows none of its words. */
+export async function indexRootsOf(db: Db, boardId: string): Promise<void> {
+  const { rows } = await sql<{ rootId: string }>`
+    select distinct merges."rootId" from merges inner join posts on posts."postId" = merges."postId"
+    where posts."boardId" = ${boardId} order by 1`.execute(db)
+  const ids = rows.map(({ rootId }) => rootId)
+  for (let at = 0; at < ids.length; at += PAGE) await indexAgain(db, ids.slice(at, at + PAGE))
+  if (ids.length > 0) await db.insertInto('row_changes').values({ topic: 'posts', ref: 'indexed' }).execute()
 }
 
 type Row = Pick<PostRow, 'number' | 'title' | 'contentMarkdown'>

@@ -3,6 +3,9 @@ import { connect } from '../../src/db/connect.js'
 import { lock } from '../../src/db/counters.js'
 import { mergePost } from '../../src/db/merges.js'
 import { miscounts } from '../../src/db/recount.js'
+import { up as publicWords } from '../../src/db/migrations/0083_public_words.js'
+import { backfill, indexMissing, pendingKinds, unindexed } from '../../src/db/searchindex.js'
+import { writeWords } from '../../src/db/search.js'
 import * as answers from '../../src/service/answers.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -176,6 +179,63 @@ describe.each(engines)('a merge on %s', (engine) => {
     const { text } = await site.http('POST /posts/merge', { token, body: { ids: ['2'], into: '1' } })
     expect(text).toContain('POST_NOT_FOUND')
     expect(text).not.toContain('Dark mode')
+  })
+
+  it('lets nobody find a post by words of a private board that was merged into it', async () => {
+    const { site, write, merge } = await makeWorld(engine)
+    const [one, two, three] = [await write(0, 'Night theme'), await write(1, 'Quagga'), await write(2, 'Okapi')]
+    for (const name of ['Vault', 'Open']) await site.call(boards.create, { name, display: true })
+    for (const { postId } of [two, three])
+      await site.call(posts.update, { id: postId, boardId: 'vault', partial: true })
+    await merge(one, two, three)
+    const found = async () => {
+      const [hits, listed] = await Promise.all([
+        site.http('GET /search?query=quagga'),
+        site.http('POST /posts/get', { body: { query: 'okapi' } }),
+      ])
+      return [hits.body.hits.length, listed.body.posts.length]
+    }
+    expect(await found()).toEqual([1, 1])
+    await site.call(boards.update, { boardId: 'vault', display: false, partial: true })
+    expect(await found()).toEqual([0, 0])
+    expect((await site.http('GET /search?query=night')).body.hits).toHaveLength(1)
+    await site.call(boards.update, { boardId: 'vault', display: true, partial: true })
+    expect(await found()).toEqual([1, 1])
+    await site.call(boards.update, { boardId: 'open', display: false, partial: true })
+    await site.call(boards.remove, { boardId: 'vault', moveTo: 'open' })
+    expect(await found()).toEqual([0, 0])
+    await site.call(boards.update, { boardId: 'open', display: true, partial: true })
+    expect(await found()).toEqual([1, 1])
+    // Another program that writes to the database does not know the words: the post leaves the search
+    await site.db.updateTable('boards').set({ display: 0 }).where('url', '=', 'open').execute()
+    expect([await found(), await unindexed(site.db, 'posts')]).toEqual([[0, 0], 1])
+    await indexMissing(site.db)
+    expect((await site.http('GET /search?query=night')).body.hits).toHaveLength(1)
+    expect(await found()).toEqual([0, 0])
+    await site.call(boards.update, { boardId: 'open', display: true, partial: true })
+    await site.db.updateTable('posts').set({ title: 'Tapir' }).where('number', '=', 2).execute()
+    expect([await found(), await unindexed(site.db, 'posts')]).toEqual([[0, 0], 2])
+    await indexMissing(site.db)
+    expect((await site.http('GET /search?query=tapir')).body.hits).toHaveLength(1)
+    expect(await found()).toEqual([0, 1])
+  })
+
+  it('loses the words of a private board in the index of an earlier version', async () => {
+    const { site, write, merge } = await makeWorld(engine)
+    const [one, two, three] = [await write(0, 'Night theme'), await write(1, 'Quagga'), await write(2, 'Okapi')]
+    await site.call(boards.create, { name: 'Vault', display: true })
+    await site.call(posts.update, { id: two.postId, boardId: 'vault', partial: true })
+    await merge(one, two, three)
+    await site.call(boards.update, { boardId: 'vault', display: false, partial: true })
+    await writeWords(site.db, 'post_search', [{ number: 1, words: ['night', 'theme', 'quagga', 'okapi'] }])
+    await publicWords(site.db)
+    expect([await unindexed(site.db, 'posts'), await pendingKinds(site.db)]).toEqual([1, ['posts']])
+    await backfill(site.db)
+    const found = async (words: string) => (await site.http(`GET /search?query=${words}`)).body.hits.length
+    expect([await found('night'), await found('okapi'), await found('quagga')]).toEqual([1, 1, 0])
+    await publicWords(site.db)
+    await backfill(site.db)
+    expect(await pendingKinds(site.db)).toEqual([])
   })
 
   it('leaves both votes of a person in the data about them', async () => {

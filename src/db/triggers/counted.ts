@@ -43,6 +43,10 @@ function ofList(row: Row, by: 1 | -1): string {
   return `insert into post_counts (board, roadmap, display, value) values ${rows.join(', ')} on conflict (board, roadmap, display) do update set value = post_counts.value + excluded.value`
 }
 
+/** Takes posts out of the full-text index into which others were merged. `which` is a condition on those others. */
+const unsearched = (engine: Engine, which: string) =>
+  `delete from post_search where ${searchKey(engine)} in (select root.number from merges inner join posts on posts."postId" = merges."postId" inner join posts as root on root."postId" = merges."rootId" where ${which})`
+
 const differs = (column: string) => `coalesce(new.${column}, '') <> coalesce(old.${column}, '')`
 /** The statement before it locks the row of the board, so its `display` cannot change before the transaction ends. */
 const boardDisplay = `(select display from boards where "boardId" = new."boardId")`
@@ -114,6 +118,14 @@ const posts = (engine: Engine): Trigger[] => [
     when: 'new.display <> old.display',
     run: 'update posts set display = new.display where "boardId" = new."boardId" and is_spam = 0',
   },
+  // The index gives a post the words of what was merged into it. This program writes them anew afterwards, others do not.
+  {
+    name: 'boards_unsearched',
+    on: 'boards',
+    after: 'update',
+    when: 'new.display < old.display',
+    run: `${unsearched(engine, 'posts."boardId" = new."boardId"')}; insert into row_changes (topic, ref) values ('posts', 'indexed')`,
+  },
   {
     name: 'posts_unsearched',
     on: 'posts',
@@ -126,7 +138,7 @@ const posts = (engine: Engine): Trigger[] => [
     on: 'posts',
     after: 'update of title, "contentMarkdown"',
     when: `new.title <> old.title or ${differs('"contentMarkdown"')}`,
-    run: `delete from post_search where ${searchKey(engine)} = new.number`,
+    run: `delete from post_search where ${searchKey(engine)} = new.number; ${unsearched(engine, 'posts."postId" = new."postId"')}`,
   },
   // A trigger numbers new posts, so that no writer can forget to. A number is never used again.
   {
