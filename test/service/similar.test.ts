@@ -51,6 +51,24 @@ describe.each(engines)('similar posts on %s', (engine) => {
     expect((await site.http('GET /posts/similar')).body.code).toBe('VALIDATION_ERROR')
   })
 
+  it('are found by a last word that is half typed, before its other spellings', async () => {
+    const { site, like } = await filled(engine)
+    for (const title of ['Notifications are too loud', 'Configurable toolbar']) await site.call(posts.create, { title })
+    for (const title of ['tool', 'toolb', 'configurable tool']) expect([title, (await like(title))[0]]).toEqual([title, 'Configurable toolbar']) // prettier-ignore
+    expect(await like('toolb loud')).toEqual(['Notifications are too loud'])
+  })
+
+  it('say what merged posts said, also where the post itself means the same', async () => {
+    const { site } = await filled(engine)
+    const { post } = await site.call(posts.create, { title: 'Scrolling of lyrics by itself' })
+    for (let number = 0; number < 3; number++) {
+      const other = (await site.call(posts.create, { title: 'Add autoscroll' })).post
+      await site.call(merges.merge, { ids: [other.postId], into: post.postId })
+    }
+    const { body } = await site.http('GET /posts/similar?title=autoscroll%20lyrics')
+    expect(body.reasons[0]).toMatchObject({ words: ['lyrics'], merged: { posts: 3, words: ['autoscroll'] } })
+  })
+
   it('say which words they share, and what only merged posts said', async () => {
     const { site } = await filled(engine)
     for (const title of ['Autoscroll with the middle button', 'AUTOSCROLL please', 'Export as CSV again']) {

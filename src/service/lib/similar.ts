@@ -54,7 +54,7 @@ export async function findSimilar(
   const ofTitle = partsOf(title).slice(0, MOST_READ.title)
   const known = new Set(ofTitle.map(({ key }) => key))
   const ofText = partsOf(text).filter(({ key }) => !known.has(key))
-  const { asked, all } = await lookUp(db, [...ofTitle, ...ofText.slice(0, MOST_READ.text)])
+  const { asked, all } = await lookUp(db, [...ofTitle, ...ofText.slice(0, MOST_READ.text)], ofTitle.length - 1)
   const weighed = asked.map((word) => ({
     ...word,
     weight: weightOf(word.part, word.having, all) * (known.has(word.part.key) ? 1 : OF_TEXT),
@@ -104,13 +104,30 @@ interface Word extends Omit<Weighed, 'weight'> {
   isThere: boolean
 }
 
-/** Counts the public posts that have each word. A word that no post has may be misspelled, so similar spellings are searched for. */
-async function lookUp(db: Db, parts: readonly Part[]): Promise<{ asked: Word[]; all: number }> {
+/** Shorter beginnings stand for too many words. */
+const SHORTEST_START = 3
+
+/** The last word of a title may be half typed: where no post has it, words that begin so stand for it. */
+async function startedAmong(db: Db, nowhere: readonly Term[], last: string | undefined) {
+  const of = nowhere.find(({ word }) => word === last)
+  if (of === undefined || of.word.length < SHORTEST_START) return undefined
+  const term = termOf(of.word)
+  const { counts: [having = 0] } = await postsHaving(db, [inTitle(db, term)]) // prettier-ignore
+  return having > 0 ? { of, term, having } : undefined
+}
+
+/**
+ * Counts the public posts that have each word. A word that no post has may be misspelled, so similar spellings are searched
+ * for. The words of the title come first; `lastOfTitle` is the place of the last of them.
+ */
+async function lookUp(db: Db, parts: readonly Part[], lastOfTitle: number): Promise<{ asked: Word[]; all: number }> {
   const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
   const { counts, all } = await postsHaving(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
   const rare = terms.filter((_, at) => counts[at] === 0)
   const { counts: inTexts } = await postsHaving(db, rare.map((term) => anywhere(db, term))) // prettier-ignore
   const nowhere = new Set(rare.filter((_, at) => inTexts[at] === 0))
+  const started = await startedAmong(db, [...nowhere], parts.at(lastOfTitle)?.word)
+  if (started) nowhere.delete(started.of)
   const wrong = new Map(
     [...nowhere]
       .map((term) => [term, new Set(wordsNear(term.word))] as const)
@@ -119,6 +136,7 @@ async function lookUp(db: Db, parts: readonly Part[]): Promise<{ asked: Word[]; 
   )
   const asked = parts.map((part, at): Word => {
     const term = terms[at] ?? termOf(part.word)
+    if (started?.of === term) return { part, having: started.having, isThere: true, term: started.term }
     const [having, near] = [counts[at] ?? 0, wrong.get(term)]
     if (near) return { part, having, near, isThere: true, term: termOfAny(term.word, [...near]) }
     return { part, having, isThere: !nowhere.has(term) || part.meanings.length > 0, term }

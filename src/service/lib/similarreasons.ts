@@ -1,4 +1,5 @@
 import * as Type from 'typebox'
+import { groupedBy } from '../../core/grouped.js'
 import { comparedOf, joined, saidBy } from '../../core/search/alike.js'
 import { stemOf } from '../../core/search/stem.js'
 import { indexWords, pairsOf } from '../../core/words.js'
@@ -44,10 +45,10 @@ function finder(text: string): Finder {
 /** A title has a word, or another one for it, from this value of `saidBy` on. */
 const SAYS = 0.5
 
-/** Like `finder`, and also finds words of the same meaning in the title. */
-function finderOf(title: string, text: string): Finder {
-  const [find, compared] = [finder(`${title} ${text}`), comparedOf(title)]
-  return (part) => find(part) ?? (saidBy(part, compared) >= SAYS ? part.word : undefined)
+/** Finds words of the same meaning in a title. */
+function meaningFinder(title: string): Finder {
+  const compared = comparedOf(title)
+  return (part) => (saidBy(part, compared) >= SAYS ? part.word : undefined)
 }
 
 /** The words that are found, each with its part. */
@@ -60,28 +61,53 @@ const foundOf = (parts: readonly Spelled[], find: Finder) =>
 /** Characters of a text that are looked at: the rest of a very long one would hold up other requests. */
 const MOST_READ = 8000
 
-/** Why each of these posts is like a title of these words. */
+/** What a post or one that was merged into it has of some words: the words themselves, or others of the same meaning. */
+const findersOf = (title: string, text: string | null): { literal: Finder; meant: Finder } => ({
+  literal: finder(`${title} ${(text ?? '').slice(0, MOST_READ)}`),
+  meant: meaningFinder(title),
+})
+
+/**
+ * Why each of these posts is like a title of these words. A word that only a merged post has says more than another word
+ * of the same meaning in the post itself.
+ */
 export async function reasonsOf(
   { db, actor }: Pick<CachedContext, 'db' | 'actor'>,
   parts: readonly Spelled[],
   posts: readonly { row: PostView; score: number }[],
 ): Promise<SimilarReason[]> {
-  const own = posts.map(({ row }) => foundOf(parts, finderOf(row.title, (row.contentMarkdown ?? '').slice(0, MOST_READ)))) // prettier-ignore
-  const asked = posts.filter((_, at) => own[at]?.length !== parts.length).map(({ row }) => row.postId)
-  const merged = (await textsMergedInto(db, asked, { hidden: can(actor, 'board:read') })).map((row) => ({
-    rootId: row.rootId,
-    find: finderOf(row.title, (row.contentMarkdown ?? '').slice(0, MOST_READ)),
-  }))
+  const own = posts.map(({ row }) => findersOf(row.title, row.contentMarkdown))
+  const literal = own.map((finders) => foundOf(parts, finders.literal))
+  const asked = posts.filter((_, at) => literal[at]?.length !== parts.length).map(({ row }) => row.postId)
+  const merged = groupedBy(
+    (await textsMergedInto(db, asked, { hidden: can(actor, 'board:read') })).map((row) => ({
+      rootId: row.rootId,
+      ...findersOf(row.title, row.contentMarkdown),
+    })),
+    ({ rootId }) => rootId,
+  )
   return posts.map(({ row: { postId }, score }, at) => {
-    const has = own[at] ?? []
-    const lacking = parts.filter((part) => !has.some((each) => each.part === part))
-    const saying = merged.filter((each) => each.rootId === postId && foundOf(lacking, each.find).length > 0)
-    const said = foundOf(lacking, (part) => saying.map((each) => each.find(part)).find((word) => word !== undefined))
+    const others = merged.get(postId) ?? []
+    const lacking = withoutParts(parts, literal[at] ?? [])
+    const said = foundOf(lacking, (part) => firstOf(others.map((each) => each.literal), part)) // prettier-ignore
+    const meant = foundOf(withoutParts(lacking, said), own[at]?.meant ?? (() => undefined))
+    const alsoMeant = foundOf(withoutParts(lacking, [...said, ...meant]), (part) => firstOf(others.map((each) => each.meant), part)) // prettier-ignore
+    const ofMerged = [...said, ...alsoMeant]
+    const saying = others.filter((each) => ofMerged.some(({ part }) => (each.literal(part) ?? each.meant(part)) !== undefined)) // prettier-ignore
     return {
       postId,
       score: Math.round(Math.min(1, score) * 100) / 100,
-      words: joined(has),
-      ...(said.length > 0 && { merged: { posts: saying.length, words: joined(said) } }),
+      words: joined(inOrder(parts, [...(literal[at] ?? []), ...meant])),
+      ...(ofMerged.length > 0 && { merged: { posts: saying.length, words: joined(inOrder(parts, ofMerged)) } }),
     }
   })
 }
+
+type Said = ReturnType<typeof foundOf>[number]
+
+const withoutParts = (parts: readonly Spelled[], found: readonly Said[]) =>
+  parts.filter((part) => !found.some((each) => each.part === part))
+const inOrder = (parts: readonly Spelled[], found: readonly Said[]) =>
+  found.toSorted((one, other) => parts.indexOf(one.part) - parts.indexOf(other.part))
+const firstOf = (finders: readonly Finder[], part: Spelled) =>
+  finders.map((find) => find(part)).find((word) => word !== undefined)
