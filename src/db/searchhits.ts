@@ -24,6 +24,8 @@ export interface PostHit {
 /** A comment that was found, with its post. */
 export interface CommentHit extends PostHit {
   id: string
+  /** The beginning of the text of the post; empty unless it is read. */
+  ofPost: string
   writtenAt: string
   authorId: string | null
   authorName: string | null
@@ -46,7 +48,7 @@ interface Covering {
 
 interface Reading extends Covering {
   most: number
-  /** Whether the text decides about a post. It is most of what is read. */
+  /** Whether the text of the post decides about it. It is most of what is read. */
   text: boolean
 }
 
@@ -113,11 +115,11 @@ export async function commentHits(
   filter: PostFilter,
   { internal, spam, viewer, isCovered }: Readable,
   match: string,
-  most: number,
+  { most, text }: Omit<Reading, 'isCovered'>,
 ): Promise<CommentHit[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  const name = `commentHits ${most} ${internal} ${spam} ${viewer !== null} ${isCovered}`
+  const name = `commentHits ${most} ${text} ${internal} ${spam} ${viewer !== null} ${isCovered}`
   return compiled(
     db,
     name,
@@ -138,6 +140,7 @@ export async function commentHits(
       return {
         compile: () =>
           sql<CommentHit>`select ${columnsOf(isCovered, sql`substr(comments.body, 1, ${sql.lit(READ)})`)},
+            ${text ? BEGINNING : NO_TEXT} as "ofPost",
             comments.id, comments.created_at as "writtenAt", comments.author_id as "authorId",
             users.name as "authorName", users.username as "authorUsername", users.avatar as "authorAvatar"
           from (${keys}) as found ${numbers} cross join comments cross join posts

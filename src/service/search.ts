@@ -13,7 +13,7 @@ import { authorOf, PublicUser } from './lib/people.js'
 import { filterFields, filterFrom } from './lib/postfilter.js'
 import { Post } from './lib/postshapes.js'
 import { fields, oneOf } from './lib/schemas.js'
-import { narrowed } from './lib/searchquery.js'
+import { isSaying, narrowed } from './lib/searchquery.js'
 import { viewerOf } from './lib/sessions.js'
 import { postsShown } from './postlists.js'
 
@@ -32,7 +32,7 @@ const SearchHit = Type.Object({
   found_in: oneOf(PLACES, { description: 'The best place where it was found' }),
   match: oneOf(MATCHES, {
     description:
-      'phrase: the words side by side; all: all words; some: some of them; near: words that differ by a letter',
+      'phrase: the words side by side; all: all words; some: some of them; near: all of them, some in another spelling',
   }),
   title_marks: Marks('the title'),
   excerpt: Type.String({ description: 'Of the text or the comment, around what was found; plain text' }),
@@ -56,7 +56,7 @@ export const find = operation({
     query: Type.Optional(
       Type.String({
         maxLength: 500,
-        description: 'What to look for, such as "dark mode" -legacy board:ideas status:planned author:eve is:mine is:open votes:>10 after:2026-01-01 #12', // prettier-ignore
+        description: 'What to look for, such as "dark mode" -legacy board:ideas status:planned author:eve tag:mobile is:mine is:open votes:>10 after:2026-01-01 #12', // prettier-ignore
       }),
     ),
     ...filterFields,
@@ -77,10 +77,9 @@ export const find = operation({
       viewer: await viewerOf(ctx),
       isCovered: (await coverFor(ctx)) !== undefined,
     }
-    const { hits, isCapped, words } =
-      text.trim() === ''
-        ? { hits: [], isCapped: false, words: [] }
-        : await findHits({ db: ctx.db, filter, query, readable, now: ctx.now().getTime() })
+    const { hits, isCapped, words } = !isSaying(query)
+      ? { hits: [], isCapped: false, words: [] }
+      : await findHits({ db: ctx.db, filter, query, readable, now: ctx.now().getTime() })
     const { rows, keys } = await uncountedPage(HITS, input, {
       find: async (after) => hits.find(({ postId }) => postId === after),
       read: async ({ limit, offset, after }) => {

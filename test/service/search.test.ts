@@ -6,6 +6,7 @@ import { migrations } from '../../src/db/migrations/index.js'
 import { backfill, indexMissing, pendingKinds, unindexed } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
+import * as merges from '../../src/service/merges.js'
 import * as posts from '../../src/service/posts.js'
 import * as posttags from '../../src/service/posttags.js'
 import * as roadmaps from '../../src/service/roadmaps.js'
@@ -157,6 +158,66 @@ describe.each(engines)('a search on %s', (engine) => {
     ])
       // prettier-ignore
       await look(query)
+  })
+
+  it('knows names of before and after a change, and what a minus stands before', async () => {
+    const { site, write, look, titles } = await filled(engine)
+    const planned = await write('Export', '', { boardId: 'ideas' })
+    await site.call(posts.update, { id: planned.postId, roadmapId: 'planned', partial: true })
+    await write('Export elsewhere')
+    await site.call(tags.create, { name: 'Phone' })
+    await site.call(posttags.tag, { ids: ['1'], add: ['phone'] })
+    await site.call(boards.update, { boardId: 'ideas', name: 'Köpfe und Ideen', partial: true })
+    await site.call(roadmaps.update, { id: 'planned', name: 'Next up', partial: true })
+    await site.call(tags.update, { tagId: 'phone', name: 'Mobile app', partial: true })
+    for (const query of [
+      'board:ideas',
+      'board:"köpfe UND ideen"',
+      'status:planned',
+      'status:"next up"',
+      'tag:phone',
+      'tag:"Mobile app"',
+    ])
+      // prettier-ignore
+      expect([query, await titles(`export ${query}`)]).toEqual([query, ['Export']])
+    await site.call(boards.update, { boardId: 'secret', name: 'Vault', partial: true })
+    for (const query of ['board:secret', 'board:vault'])
+      expect(await look(`export ${query}`)).toMatchObject({ hits: [], unknown: [query] })
+    expect(await titles('export -tag:phone')).toEqual(['Export elsewhere'])
+    expect(await titles('-tag:"mobile app"')).toEqual(['Export elsewhere'])
+    for (const query of ['-board:ideas', '-is:open', '-votes:>1', '-#1', '-tag:nothing']) {
+      expect(await look(`export ${query}`)).toMatchObject({ hits: [], unknown: [query] })
+      expect((await site.http('POST /posts/get', { body: { query } })).body.posts).toEqual([])
+    }
+    for (const query of ['%', '(((', '\u{1f389}', '"', '- -', '\\'])
+      expect([query, await titles(query)]).toEqual([query, []])
+  })
+
+  it('looks at the post of a comment, and at what was merged into a post', async () => {
+    const { site, write, titles } = await filled(engine)
+    const farm = await write('Animals', 'A vicuna')
+    await site.call(comments.create, { post_id: farm.postId, body: 'My alpaca' })
+    expect([await titles('alpaca'), await titles('alpaca -vicuna'), await titles('alpaca -llama')]).toEqual([['Animals'], [], ['Animals']]) // prettier-ignore
+    const stays = await write('Dark mode')
+    const other = await write('Night theme for the editor', 'It hurts my eyes')
+    await site.call(merges.merge, { ids: [other.postId], into: stays.postId })
+    for (const query of ['night theme', '"night theme"', '"my eyes" night', '"dark mode" "night theme"'])
+      expect([query, await titles(query)]).toEqual([query, ['Dark mode']])
+    for (const query of ['"theme night"', '"night theme" -eyes', '"night theme" -dark'])
+      expect([query, await titles(query)]).toEqual([query, []])
+    const listed = (await site.http('POST /posts/get', { body: { query: '"night theme"' } })).body.posts as { title: string }[] // prettier-ignore
+    expect(listed.map(({ title }) => title)).toEqual(['Dark mode'])
+  })
+
+  it('corrects a word where others of the same query are found, and finds one syllable of Korean', async () => {
+    const { write, look, titles } = await filled(engine)
+    for (let number = 0; number < 11; number++) await write(`Dark corner ${number}`)
+    await write('Rhinoceros in the dark')
+    await write('검색결과를 정렬')
+    const { hits } = await look('dark rhinocerso')
+    expect([hits[0]?.post.title, hits[0]?.match, hits[1]?.match]).toEqual(['Rhinoceros in the dark', 'near', 'some'])
+    expect((await titles('dark corner 3'))[0]).toBe('Dark corner 3')
+    expect([await titles('검'), await titles('검색'), await titles('결과')]).toEqual(Array(3).fill(['검색결과를 정렬']))
   })
 
   it('shows nobody what they may not read', async () => {

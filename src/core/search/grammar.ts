@@ -13,6 +13,7 @@ export interface SearchQuery {
   status: readonly string[]
   author: readonly string[]
   tag: readonly string[]
+  withoutTag: readonly string[]
   is: readonly Is[]
   /** Both included. */
   votes: { min?: number; max?: number }
@@ -21,6 +22,8 @@ export interface SearchQuery {
   until?: string
   /** Numbers of posts. */
   numbers: readonly number[]
+  /** Filters with a minus that no search understands, such as -board:ideas. */
+  unknown: readonly string[]
 }
 
 const STATES = [...STATUS_KINDS, 'mine'] as const
@@ -44,11 +47,13 @@ interface Found {
   status: string[]
   author: string[]
   tag: string[]
+  withoutTag: string[]
   is: Set<Is>
   votes: { min?: number; max?: number }
   since?: string
   until?: string
   numbers: number[]
+  unknown: string[]
 }
 
 /** Reads a query. It refuses nothing: `votes:many` is the words "votes" and "many". */
@@ -61,9 +66,11 @@ export function parseQuery(query: string): SearchQuery {
     status: [],
     author: [],
     tag: [],
+    withoutTag: [],
     is: new Set(),
     votes: {},
     numbers: [],
+    unknown: [],
   }
   const plain = query.replaceAll(QUOTES, '"').replaceAll('：', ':')
   for (const part of (plain.match(PART) ?? []).slice(0, MAX_PARTS)) read(part, found)
@@ -75,14 +82,22 @@ function read(part: string, found: Found): void {
   const said = isNot ? part.slice(1) : part
   const [, name = '', given = ''] = /^([a-z]+):(.+)$/i.exec(said) ?? []
   const value = given.replaceAll('"', '').trim()
-  if (!isNot && value !== '' && readFilter(name.toLowerCase(), value, found)) return
-  const number = /^#0*([1-9]\d{0,8})$/.exec(part)?.[1]
+  const number = /^#0*([1-9]\d{0,8})$/.exec(said)?.[1]
+  if (isNot && (number !== undefined || (value !== '' && isFilterName(name)))) {
+    if (name.toLowerCase() === 'tag') found.withoutTag.push(value)
+    else found.unknown.push(part)
+    return
+  }
+  if (value !== '' && readFilter(name.toLowerCase(), value, found)) return
   if (number !== undefined) found.numbers.push(Number(number))
   else if (searchWords(said).length === 0) return
   else if (isNot) found.without.push(said.replaceAll('"', ' ').trim())
   else if (said.startsWith('"')) found.phrases.push(said.replaceAll('"', '').trim())
   else found.text.push(said)
 }
+
+const isFilterName = (name: string): boolean =>
+  [...NAMES, 'is', 'votes', 'before', 'after'].some((each) => each === name.toLowerCase())
 
 /** Whether it is a filter. */
 function readFilter(name: string, value: string, found: Found): boolean {

@@ -2,12 +2,12 @@
 export const PLACES = ['title', 'text', 'comment'] as const
 export type FoundIn = (typeof PLACES)[number]
 
-/** How it was found: the words side by side, all of them, some of them, or words that differ by a letter. */
+/** How it was found: the words side by side, all of them, some of them, or all with spellings that differ by a letter. */
 export const MATCHES = ['phrase', 'all', 'some', 'near'] as const
 export type Match = (typeof MATCHES)[number]
 
 const OF_PLACE: Readonly<Record<FoundIn, number>> = { title: 400, text: 200, comment: 0 }
-const OF_MATCH: Readonly<Record<Match, number>> = { phrase: 100, all: 0, some: -1000, near: -2000 }
+const OF_MATCH: Readonly<Record<Match, number>> = { phrase: 100, all: 0, some: -1000, near: -450 }
 
 /** Added for votes at most, and for a post of today. They order what was found alike. */
 const MOST_VOTES = 60

@@ -23,8 +23,10 @@ export interface Term {
 }
 
 const exact = (text: string): Token => ({ text, isStart: false })
-/** A single letter matches only itself, as half of all words begin with it. */
-const start = (text: string): Token => ({ text, isStart: text.length > 1 })
+const HANGUL = /^\p{sc=Hangul}+$/u
+/** A single letter matches only itself, as half of all words begin with it. A letter of Korean is a syllable. */
+const isBeginning = (text: string): boolean => text.length > 1 || HANGUL.test(text)
+const start = (text: string): Token => ({ text, isStart: isBeginning(text) })
 
 /** The terms of a text, each once. Their texts have neither spaces nor quotation marks. */
 export const termsOf = (text: string): Term[] =>
@@ -70,7 +72,7 @@ export function termOf(word: string): Term {
     word,
     any: [...whole, ...(pairs.length > 0 ? [] : stems), ...inside],
     inTitle: [
-      ...(isSpaced ? [[{ text: titleOf(word), isStart: word.length > 1 }]] : []),
+      ...(isSpaced ? [[{ text: titleOf(word), isStart: isBeginning(word) }]] : []),
       ...(isSpaced && stem !== word ? [[exact(titleOf(stem))]] : []),
       ...(pairs.length > 0 ? [pairs.map((pair) => exact(titleOf(pair)))] : []),
     ],

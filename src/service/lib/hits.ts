@@ -1,9 +1,11 @@
 import type { SearchQuery } from '../../core/search/grammar.js'
+import { groupedBy } from '../../core/grouped.js'
 import { foldedText, phrasePattern } from '../../core/search/marks.js'
 import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
 import { termOfAny, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
 import { wordsNear } from '../../core/search/typos.js'
 import { wordsInOrder } from '../../core/words.js'
+import { textsMergedInto } from '../../db/merges.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { matchOfTerms } from '../../db/search.js'
 import {
@@ -59,16 +61,14 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const asked = [query.text, ...query.phrases].join(' ')
   const terms = await bounded(db, termsOf(asked))
   const words = terms.map(({ word }) => word)
-  const test = testOf(query)
   const { isCovered } = readable
   const isRead = query.phrases.length > 0 || query.without.length > 0
   const hits = new Map<number, Hit>()
   let isCapped = false
-  const add = (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match | undefined, share = 1) => {
+  const add = async (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match, share = 1) => {
     isCapped ||= rows.length >= MOST_LOOKED[foundIn]
-    for (const row of rows) {
-      const how = test(row) ? match(row) : undefined
-      if (how === undefined) continue
+    for (const row of await passing(db, query, rows)) {
+      const how = match(row)
       const hit: Hit = { ...row, foundIn, match: how, rank: rankOf({ ...row, foundIn, match: how, share }, now), ...('id' in row && { comment: row as CommentHit }) } // prettier-ignore
       if (hit.rank > (hits.get(row.number)?.rank ?? -Infinity)) hits.set(row.number, hit)
     }
@@ -81,11 +81,11 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   if (query.numbers.length > 0) {
     const rows = await hitsNumbered(db, filter, query.numbers, readable)
     const hasWords = (row: PostHit) => words.every((word) => foldedText(`${row.title} ${row.text}`).includes(word))
-    add(rows.filter(hasWords), 'title', () => 'all')
+    await add(rows.filter(hasWords), 'title', () => 'all')
     return done()
   }
   if (terms.length === 0) {
-    add(
+    await add(
       await postHits(db, filter, undefined, { most: MOST_LOOKED.title, text: isRead, isCovered }),
       'title',
       () => 'all',
@@ -98,13 +98,14 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const without = query.without.flatMap((text) => (wordsInOrder(text).length === 1 ? wordsInOrder(text) : []))
   const match = (of: (term: Term) => Term['any'], some = terms) => matchOfTerms(db, { all: some.map(of), without })
 
-  add(await postHits(db, filter, match(({ inTitle }) => inTitle), { most: MOST_LOOKED.title, text: isRead, isCovered }), 'title', ({ title }) => besideIn(title)) // prettier-ignore
+  await add(await postHits(db, filter, match(({ inTitle }) => inTitle), { most: MOST_LOOKED.title, text: isRead, isCovered }), 'title', ({ title }) => besideIn(title)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
-  add(await postHits(db, filter, match(({ any }) => any), { most: MOST_LOOKED.text, text: isRead || side !== undefined, isCovered }), 'text', ({ text }) => besideIn(text)) // prettier-ignore
+  await add(await postHits(db, filter, match(({ any }) => any), { most: MOST_LOOKED.text, text: isRead || side !== undefined, isCovered }), 'text', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
-  add(await commentHits(db, filter, readable, match(({ any }) => any), MOST_LOOKED.comment), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
+  await add(await commentHits(db, filter, readable, match(({ any }) => any), { most: MOST_LOOKED.comment, text: isRead }), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size < FEW && terms.length > 1 && query.phrases.length === 0) await addSome()
-  if (hits.size === 0 && query.phrases.length === 0) await addNear()
+  const hasAll = [...hits.values()].some((hit) => hit.match !== 'some')
+  if (!hasAll && query.phrases.length === 0) await addNear()
   return done()
 
   /** Where a word is nowhere, it may have a typing error. */
@@ -112,18 +113,23 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     const spelled = await Promise.all(
       terms.slice(0, MOST_WORDS).map(async (term) => {
         const any = match((each) => each.any, [term])
-        const isThere = (await postHits(db, filter, any, { most: 1, text: false, isCovered })).length > 0 || (await commentHits(db, filter, readable, any, 1)).length > 0 // prettier-ignore
+        const isThere = (await postHits(db, filter, any, { most: 1, text: false, isCovered })).length > 0 || (await commentHits(db, filter, readable, any, { most: 1, text: false })).length > 0 // prettier-ignore
         const near = isThere ? [] : wordsNear(term.word)
         return near.length > 0 ? termOfAny(term.word, near) : term
       }),
     )
     if (spelled.every((term) => terms.includes(term))) return
     const all = match(({ any }) => any, spelled)
-    add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isCovered }), 'title', () => 'near') // prettier-ignore
+    await add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isCovered }), 'title', () => 'near') // prettier-ignore
     // Each of these looks for hundreds of spellings
     if (hits.size < FEW)
-      add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isCovered }), 'text', () => 'near')
-    if (hits.size < FEW) add(await commentHits(db, filter, readable, all, MOST_OF_WORD), 'comment', () => 'near')
+      await add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isCovered }), 'text', () => 'near')
+    if (hits.size < FEW)
+      await add(
+        await commentHits(db, filter, readable, all, { most: MOST_OF_WORD, text: isRead }),
+        'comment',
+        () => 'near',
+      )
     const tried = new Set(spelled.flatMap(({ any }) => any.flat().map(({ text }) => text)))
     const there = [...hits.values()].flatMap(({ title, text }) => wordsInOrder(`${title} ${text}`))
     words.push(...new Set(there.filter((word) => tried.has(word))))
@@ -140,7 +146,7 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
       for (const row of rows) shares.set(row.number, { row, share: (shares.get(row.number)?.share ?? 0) + (weights[index] ?? 0) / all }) // prettier-ignore
     for (const { row, share } of shares.values()) {
       const title = foldedText(row.title)
-      add([row], words.some((word) => title.includes(word)) ? 'title' : 'text', () => 'some', share)
+      await add([row], words.some((word) => title.includes(word)) ? 'title' : 'text', () => 'some', share)
     }
   }
 }
@@ -167,25 +173,42 @@ export const asksVotes = ({ votes }: SearchQuery): boolean => votes.min !== unde
 /** The numbers of the newest posts that pass a query and have all its words, for lists in any order. */
 export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery): Promise<number[]> {
   const terms = termsOf([query.text, ...query.phrases].join(' '))
-  const test = testOf(query)
   const hasWords = ({ title, text }: PostHit) =>
     terms.every(({ word }) => foldedText(`${title} ${text}`).includes(word))
   const rows =
     query.numbers.length > 0
       ? (await hitsNumbered(db, filter, query.numbers, { isCovered: false })).filter(hasWords)
       : await postHits(db, filter, terms.length > 0 ? matchOfTerms(db, { all: terms.map(({ any }) => any) }) : undefined, { most: MOST_LOOKED.title, text: query.phrases.length + query.without.length > 0, isCovered: false }) // prettier-ignore
-  return rows.filter(test).map(({ number }) => number)
+  return (await passing(db, query, rows)).map(({ number }) => number)
 }
 
-/** What words alone do not tell of a post or a comment. */
-function testOf({ phrases, without, votes }: SearchQuery): (row: PostHit) => boolean {
+/**
+ * The posts and comments that pass what the index does not know. A phrase may also be in a post that was merged into
+ * one, which is found by its words.
+ */
+async function passing<Row extends PostHit>(db: Db, query: SearchQuery, rows: readonly Row[]): Promise<Row[]> {
+  const test = testOf(query)
+  if (query.phrases.length === 0) return rows.filter((row) => test(row))
+  const others = rows.filter((row) => !test(row)).slice(0, MOST_HITS)
+  const merged = groupedBy(await textsMergedInto(db, others.map(({ postId }) => postId), { hidden: false }), ({ rootId }) => rootId) // prettier-ignore
+  return rows.filter(
+    (row) =>
+      test(row) ||
+      merged.get(row.postId)?.some(({ title, contentMarkdown }) => test(row, `${title} \n ${contentMarkdown ?? ''}`)),
+  )
+}
+
+/** What words alone do not tell of a post or a comment. `merged` is the text of what was merged into it. */
+function testOf({ phrases, without, votes }: SearchQuery): (row: PostHit, merged?: string) => boolean {
   const patterns = phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
   const refused = without.map((text) => phrasePattern(wordsInOrder(text)))
   const { min = 0, max = Infinity } = votes
-  return (row) => {
+  return (row, merged = '') => {
     if (row.votesCount < min || row.votesCount > max) return false
     if (patterns.length === 0 && refused.length === 0) return true
-    const text = foldedText(`${row.title} \n ${row.text}`)
-    return patterns.every((pattern) => pattern.test(text)) && !refused.some((pattern) => pattern.test(text))
+    const ofPost = 'ofPost' in row ? String(row.ofPost) : ''
+    const text = foldedText(`${row.title} \n ${row.text} \n ${merged}`)
+    const all = ofPost === '' ? text : foldedText(`${text} \n ${ofPost}`)
+    return patterns.every((pattern) => pattern.test(text)) && !refused.some((pattern) => pattern.test(all))
   }
 }

@@ -1,9 +1,14 @@
 import { parseQuery, type SearchQuery } from '../../core/search/grammar.js'
 import { isId } from '../../core/ids.js'
+import type { Permission } from '../../core/permissions.js'
 import { STATUS_KINDS, UNFINISHED } from '../../core/statuskinds.js'
 import { slugOf } from '../../core/slugs.js'
+import { searchKey } from '../../core/text.js'
+import { searchWords } from '../../core/words.js'
 import { findBoard } from '../../db/boards.js'
+import { titledNamed } from '../../db/names.js'
 import { findRoadmap } from '../../db/roadmaps.js'
+import { findTag } from '../../db/tags.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { can } from './access.js'
 import type { CachedContext } from './context.js'
@@ -11,7 +16,7 @@ import { asksVotes, needsReading, numbersOf } from './hits.js'
 import { NONE } from './named.js'
 import { findPerson } from './people.js'
 import { filterFrom, wordsOf } from './postfilter.js'
-import { roadmapsOfKinds, visibleTag } from './postplaces.js'
+import { roadmapsOfKinds } from './postplaces.js'
 import { viewerOf } from './sessions.js'
 
 /** A filter with that of a query, and the parts of the query that name nothing: then it finds nothing. */
@@ -29,23 +34,25 @@ export async function filterAsked(
   if (isNothing || text.trim() === '') return filterFrom(ctx, asked, isNothing ? [] : undefined)
   const query = parseQuery(text)
   const words = wordsOf([query.text, ...query.phrases].join(' '))
-  const says = words.length > 0 || isFilter(query)
+  const says = isSaying(query)
   const { filter } = await narrowed(ctx, await filterFrom(ctx, asked, says ? undefined : []), query)
   if (!says || filter.words) return filter // nothing passes
   if (needsReading(query)) return { ...filter, among: await numbersOf(ctx.db, filter, query) }
   return { ...filter, words: words.length > 0 ? words : undefined }
 }
 
-/** Whether a query has anything but words. */
-const isFilter = (query: SearchQuery): boolean =>
+/** Whether a query has words, or anything else that tells posts apart: signs alone find nothing. */
+export const isSaying = (query: SearchQuery): boolean =>
+  searchWords([query.text, ...query.phrases].join(' ')).length > 0 ||
   needsReading(query) ||
+  query.unknown.length + query.withoutTag.length > 0 ||
   query.board.length + query.status.length + query.author.length + query.tag.length + query.is.length > 0 ||
   query.since !== undefined ||
   query.until !== undefined
 
 /** Narrows a filter to what a query says beside its words. It throws for nothing that was typed. */
 export async function narrowed(ctx: CachedContext, filter: PostFilter, query: SearchQuery): Promise<Narrowed> {
-  const unknown: string[] = []
+  const unknown = [...query.unknown]
   const resolved = async <T>(
     name: string,
     given: readonly string[],
@@ -62,6 +69,7 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
   const boards = await resolved('board', query.board, (text) => boardNamed(ctx, text))
   const roadmaps = await resolved('status', query.status, (text) => roadmapNamed(ctx, text))
   const tags = await resolved('tag', query.tag, (text) => tagNamed(ctx, text))
+  const withoutTags = await resolved('-tag', query.withoutTag, (text) => tagNamed(ctx, text))
   const authors = await resolved('author', query.author, async (text) => (await findPerson(ctx, text))?.userId)
   const own = query.is.includes('mine') ? await viewerOf(ctx) : undefined
   if (own === null) unknown.push('is:mine')
@@ -85,6 +93,7 @@ export async function narrowed(ctx: CachedContext, filter: PostFilter, query: Se
       roadmaps: isNothing ? [] : narrow,
       author,
       ...(tags.length > 0 && { allTags: [...new Set([...(filter.allTags ?? []), ...tags])].toSorted(byText) }),
+      ...(withoutTags.length > 0 && { withoutTags: [...new Set([...(filter.withoutTags ?? []), ...withoutTags])].toSorted(byText) }), // prettier-ignore
       since,
       until,
       ...(asksVotes(query) && !can(ctx.actor, 'dashboard:read') && { showsVotesTo: (await viewerOf(ctx)) ?? '' }), // to find a post by a number of votes tells it
@@ -98,24 +107,44 @@ const later = (one: string | undefined, other: string | undefined) => (one ?? ''
 const earlier = (one: string | undefined, other: string | undefined) => one !== undefined && (other === undefined || one < other) ? one : other // prettier-ignore
 
 /** The id of a board by url, id or name; null for "none". */
-async function boardNamed({ db, actor }: CachedContext, text: string): Promise<string | null | undefined> {
-  const board = await urlsOf(text, (url) => findBoard(db, url))
-  if (!board) return text.toLowerCase() === NONE ? null : undefined
-  return board.display === 1 || can(actor, 'board:read') ? board.boardId : undefined
+async function boardNamed(ctx: CachedContext, text: string): Promise<string | null | undefined> {
+  const board = await rowNamed(ctx, text, {
+    table: 'boards',
+    right: 'board:read',
+    find: (url) => findBoard(ctx.db, url),
+  })
+  return board?.boardId ?? (text.toLowerCase() === NONE ? null : undefined)
 }
 
-async function roadmapNamed({ db, actor }: CachedContext, text: string): Promise<string | null | undefined> {
-  const roadmap = await urlsOf(text, (url) => findRoadmap(db, url))
-  if (!roadmap) return text.toLowerCase() === NONE && can(actor, 'roadmap:read') ? null : undefined
-  return roadmap.display === 1 || can(actor, 'roadmap:read') ? roadmap.id : undefined
+async function roadmapNamed(ctx: CachedContext, text: string): Promise<string | null | undefined> {
+  const roadmap = await rowNamed(ctx, text, { table: 'roadmaps', right: 'roadmap:read', find: (url) => findRoadmap(ctx.db, url) }) // prettier-ignore
+  return roadmap?.id ?? (text.toLowerCase() === NONE && can(ctx.actor, 'roadmap:read') ? null : undefined)
 }
 
-async function tagNamed(ctx: CachedContext, text: string): Promise<string | undefined> {
-  return (await urlsOf(text, (url) => visibleTag(ctx, url)))?.tagId
+const tagNamed = async (ctx: CachedContext, text: string): Promise<string | undefined> =>
+  (await rowNamed(ctx, text, { table: 'tags', right: 'dashboard:read', find: (url) => findTag(ctx.db, url) }))?.tagId
+
+interface Naming<Row> {
+  table: Parameters<typeof titledNamed>[1]
+  /** Who has it sees private rows too. */
+  right: Permission
+  find(this: void, idOrUrl: string): Promise<Row | undefined>
 }
 
-/** A name is found by the url that is made of it. */
-async function urlsOf<T>(text: string, find: (url: string) => Promise<T | undefined>): Promise<T | undefined> {
-  if (isId(text)) return find(text)
-  return (await find(text.toLowerCase())) ?? find(await slugOf(text))
+/**
+ * By id, url or name, and only what the actor may see. A name is found by the url that is made of it, which the row keeps
+ * when it gets another name.
+ */
+async function rowNamed<Row extends { display: number }>(
+  { db, actor }: CachedContext,
+  text: string,
+  { table, right, find }: Naming<Row>,
+): Promise<Row | undefined> {
+  const isSeen = (row: Row | undefined) => row !== undefined && (row.display === 1 || can(actor, right))
+  const exact = await find(text.toLowerCase())
+  if (isSeen(exact)) return exact
+  if (isId(text)) return undefined
+  const [named] = await titledNamed(db, table, searchKey(text), can(actor, right), 1)
+  const row = await find(named?.id ?? (await slugOf(text)))
+  return isSeen(row) ? row : undefined
 }

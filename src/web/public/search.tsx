@@ -24,6 +24,7 @@ const HELP = [
   ['board:ideas', 'search.helpBoard'],
   ['status:planned', 'search.helpStatus'],
   ['author:eve', 'search.helpAuthor'],
+  ['tag:mobile', 'search.helpTag'],
   ['is:open', 'search.helpOpen'],
   ['is:done', 'search.helpDone'],
   ['is:mine', 'search.helpMine'],
