@@ -36,6 +36,12 @@ const LINE = /^(\S+)\s*->\s*(\S+)$/
 /** An error message names at most this many invalid lines. */
 const MOST_NAMED = 5
 
+/** Whether some merges lead from a post to another. They have no circle. */
+function leadsTo(merges: ReadonlyMap<string, Planned>, from: string, to: string): boolean {
+  for (let at = merges.get(from); at; at = merges.get(at.into)) if (at.into === to) return true
+  return false
+}
+
 /** The merges of a plan. Throws USAGE with the numbers of lines that say something else. */
 export async function planIn(lines: AsyncIterable<string>, name: string): Promise<Planned[]> {
   const all: Planned[] = []
@@ -53,8 +59,10 @@ export async function planIn(lines: AsyncIterable<string>, name: string): Promis
     }
     const before = first.get(post)
     if (before && before.into !== into) wrong.push(`Line ${line} of ${name} merges ${post} into ${into}, and line ${before.line} into ${before.into}.`) // prettier-ignore
+    const isCircle = post !== into && !before && leadsTo(first, into, post)
     if (post === into) wrong.push(`Line ${line} of ${name} merges ${post} into itself.`)
-    first.set(post, before ?? { line, post, into })
+    if (isCircle) wrong.push(`Line ${line} of ${name} merges ${post} into ${into}, which the lines before merge into ${post}.`) // prettier-ignore
+    if (!isCircle && post !== into) first.set(post, before ?? { line, post, into })
     all.push({ line, post, into })
   }
   if (wrong.length === 0) return all
