@@ -115,7 +115,10 @@ const pid = isPostgres(url) ? await pidOf(url) : undefined
 const databases = pid === undefined ? [] : [pid]
 const server = await serve(url, ['--limits-requests', 'off', '--limits-similar', 'off'])
 const now = () => ({ own: cpuTimes([server.pid]), database: cpuTimes(databases), clock: performance.now() })
-const answered = (list: List, n: number) => answerOf(server.url, list.request(n))
+const failures: string[] = []
+const answered = async (list: List, n: number) => {
+  await answerOf(server.url, list.request(n)).catch((error: Error) => failures.push(`${list.name}: ${error.message}`))
+}
 
 console.log(`\n${posts} posts, ${votes} votes, ${users} people, ${boards} boards, ${roadmaps} roadmaps\n`)
 console.log('| list | cold: server ms | database ms | by the clock ms | longest | hot: server µs |')
@@ -143,3 +146,5 @@ try {
 } finally {
   await server.stop()
 }
+for (const failure of failures) console.error(failure)
+process.exitCode = failures.length > 0 ? 1 : 0

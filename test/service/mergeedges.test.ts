@@ -94,6 +94,30 @@ describe.each(engines)('a merge on %s', (engine) => {
     expect(await miscounts(site.db)).toEqual([])
   })
 
+  it('of two posts into each other at once is done once', async () => {
+    const { site, write } = await makeWorld(engine)
+    const [one, two] = [await write(0, 'One'), await write(1, 'Two')]
+    const { token } = await site.member(['post:update'])
+    const beside = await connect(site.databaseUrl)
+    cleanup(() => beside.destroy())
+    const merging: ReturnType<typeof site.http>[] = []
+    const merge = (id: string, into: string) => merging.push(site.http('POST /posts/merge', { token, body: { ids: [id], into } })) // prettier-ignore
+    await beside.transaction().execute(async (db) => {
+      await lock(db, 'post_counts')
+      await untilLocked(engine, site.db, () => {
+        merge(one.postId, two.postId)
+        merge(two.postId, one.postId)
+        return Promise.race(merging)
+      })
+    })
+    const answers = await Promise.all(merging)
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(answers.map(({ body }) => body.changed as number).toSorted()).toEqual([0, 1])
+    expect(JSON.stringify(answers.map(({ body }) => body.outcomes as unknown))).toContain('MERGE_REFUSED')
+    expect((await site.call(posts.list, {})).posts).toHaveLength(1)
+    expect(await miscounts(site.db)).toEqual([])
+  })
+
   it('is in the history of the post that stays, and its votes name the post where they were cast', async () => {
     const { site, as, write, merge, unmerge } = await makeWorld(engine)
     const { board } = await site.call(boards.create, { name: 'Team', display: false })
