@@ -35,8 +35,16 @@ const layersOfCli = CLI_FOLDERS.map((folder, index) => ({
   to: { path: '^src/cli/lib/', pathNot: `^src/cli/lib/(${CLI_FOLDERS.slice(0, index + 1).join('|')})/` },
 }))
 
-// The folders of web.
-const WEB_FOLDERS = { kit: [], parts: ['kit'], public: ['kit', 'parts'], account: ['kit', 'parts'] }
+// The folders of web, and which others each may import.
+const WEB_FOLDERS = {
+  assets: [],
+  kit: [],
+  parts: ['kit'],
+  public: ['kit', 'parts'],
+  account: ['kit', 'parts'],
+  dashboard: ['kit', 'parts'],
+}
+const IN_WEB_FOLDER = `^src/web/(${Object.keys(WEB_FOLDERS).join('|')})/`
 const layersOfWeb = Object.entries(WEB_FOLDERS).map(([folder, allowed]) => ({
   name: `web/${folder} imports`,
   comment: 'kit is what pages are made with, parts what they share. A folder imports what WEB_FOLDERS says.',
@@ -143,6 +151,20 @@ module.exports = {
       severity: 'error',
       from: {},
       to: { path: '^src/cli/lib/', pathNot: `^src/cli/lib/(${CLI_FOLDERS.join('|')})/` },
+    },
+    {
+      name: 'known folder of web',
+      comment: 'A new folder gets its entry in WEB_FOLDERS; index.ts alone is outside of one.',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/web/', pathNot: [IN_WEB_FOLDER, '^src/web/index[.]ts$'] },
+    },
+    {
+      name: 'imports of an unknown folder of web',
+      comment: 'What no entry of WEB_FOLDERS is for imports nothing.',
+      severity: 'error',
+      from: { path: '^src/web/', pathNot: [IN_WEB_FOLDER, '^src/web/index[.]ts$'] },
+      to: {},
     },
     {
       name: 'nouns above lib',

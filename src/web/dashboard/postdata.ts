@@ -20,7 +20,7 @@ import { links } from '../kit/links.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
 import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { askedOf, inTable } from '../parts/postquery.js'
-import { COMMENTS } from '../public/posts.js'
+import { COMMENTS } from '../parts/wholepost.js'
 import { HOME as LIST } from './posts.js'
 import { SIZE } from './posttabledata.js'
 

@@ -19,7 +19,8 @@ import { Refused } from '../parts/refused.js'
 import { AskToDelete, ReportForm } from '../parts/report.js'
 import { Stored, versionOf } from '../parts/stored.js'
 import { isHidden } from '../parts/thread.js'
-import { COMMENTS, post } from './posts.js'
+import { COMMENTS } from '../parts/wholepost.js'
+import { post } from './posts.js'
 
 const postOf = ({ params }: Pick<View, 'params'>): string => links.post(params.slug ?? '')
 const pathOf = ({ params }: Pick<View, 'params'>, id = params.comment ?? ''): string =>

@@ -1,4 +1,3 @@
-import type { Text } from '../../core/markdown/index.js'
 import * as comments from '../../service/comments.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
 import * as moderation from '../../service/moderation.js'
@@ -28,11 +27,9 @@ import { Quote } from '../parts/quote.js'
 import { AskToDelete, ReportForm, ReportLink } from '../parts/report.js'
 import { textOf as commentText, Thread } from '../parts/thread.js'
 import { Vote } from '../parts/vote.js'
+import { bodyOf, COMMENTS, lossOf } from '../parts/wholepost.js'
 import { cardOfPost } from './postcards.js'
 import { MERGED, MergedPosts, textOf as mergedText } from '../parts/mergedposts.js'
-
-/** Comments on a page. */
-export const COMMENTS = 50
 
 /** The post of the address. Former slugs, numbers and ids lead to its present address. */
 export async function postAt(view: View): Promise<DashboardPost> {
@@ -45,8 +42,6 @@ export async function postAt(view: View): Promise<DashboardPost> {
     )
   return post
 }
-
-export const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
 
 export const post = page({
   cache: 'actor',
@@ -257,17 +252,6 @@ function Voters({ view, post: { slug, voters } }: { view: View; post: DashboardP
       {imported}
     </p>
   )
-}
-
-/** What is lost with a post. */
-export function lossOf(
-  { t }: View,
-  { votesCount: votes, votes_hidden: isHidden }: DashboardPost['voters'],
-  written: number,
-): string {
-  if (isHidden) return t('post.deleteHidden')
-  if (votes === 0) return t(written === 0 ? 'comment.deleteLoss' : 'post.deleteComments')
-  return t(written === 0 ? 'post.deleteVotes' : 'post.deleteLoss', { count: votes })
 }
 
 export const deletePost = page({
