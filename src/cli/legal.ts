@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { LegalPage } from '../core/legal.js'
+import { links } from '../core/pagelinks.js'
 import * as legal from '../service/legal.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
@@ -63,7 +64,9 @@ export function register(group: Command, cli: Cli): void {
         },
       },
       done: ({ page: { name, markdown } }) =>
-        markdown === null ? stated(`The site has no page /legal/${name}.`) : `Set the text of the page /legal/${name}.`,
+        markdown === null
+          ? stated(`The site has no page ${links.legal(name)}.`)
+          : `Set the text of the page ${links.legal(name)}.`,
     },
     cli,
   )

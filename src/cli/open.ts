@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
+import { links } from '../core/pagelinks.js'
 import { quoted } from '../core/text.js'
 import { API_ROOT } from '../core/wire.js'
 import * as boards from '../service/boards.js'
@@ -22,7 +23,7 @@ export function register(command: Command, cli: Cli): void {
       const config = await cli.config()
       const server = config.get('server')?.replace(/\/+$/, '')
       const root = server?.endsWith(API_ROOT) ? server.slice(0, -API_ROOT.length) : (server ?? config.get('site.url'))
-      const path = name === undefined ? '/' : await pathOf(await cli.connect(), name)
+      const path = name === undefined ? '/' : await linkTo(await cli.connect(), name)
       const body = { url: `${(root ?? '').replace(/\/+$/, '')}${path}` }
       if (cli.terminal.stdout.isTTY && !isMachineReadable(flags)) await openInBrowser(cli.terminal, body.url)
       await print(cli.terminal, isMachineReadable(flags) ? flags : { ...flags, output: flags.output ?? 'name' }, {
@@ -36,13 +37,13 @@ export function register(command: Command, cli: Cli): void {
 }
 
 /** The row that a name means: a post first, as `12` is one; then a board; then a roadmap. Throws NOT_FOUND. */
-async function pathOf(call: Call, name: string): Promise<string> {
+async function linkTo(call: Call, name: string): Promise<string> {
   const post = await found(call(posts.show, { id: name.replace(/^#(?=\d+$)/, '') }))
-  if (post) return `/posts/${encodeURIComponent(post.post.slug)}`
+  if (post) return links.post(post.post.slug)
   const board = await found(call(boards.show, { url: name }))
-  if (board) return `/boards/${encodeURIComponent(board.board.url)}`
+  if (board) return links.board(board.board.url)
   const roadmap = await found(call(roadmaps.show, { url: name }))
-  if (roadmap) return `/roadmaps/${encodeURIComponent(roadmap.roadmap.url)}`
+  if (roadmap) return links.roadmap(roadmap.roadmap.url)
   throw new AppError('NOT_FOUND', `There is no post, board or roadmap ${quoted(name)}.`)
 }
 

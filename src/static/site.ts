@@ -1,6 +1,8 @@
 import type { App } from '../app/open.js'
 import { AppError } from '../core/errors.js'
 import { IMAGES } from '../core/images/address.js'
+import type { LegalPage } from '../core/legal.js'
+import { links } from '../core/pagelinks.js'
 import { API_ROOT } from '../core/wire.js'
 import { AVATARS, OLD_AVATARS } from '../service/lib/avatars.js'
 import { ownAddress, pageAddress, type Own } from './addresses.js'
@@ -91,10 +93,10 @@ class Copy {
 
   async *#legal(): AsyncGenerator<CopiedFile> {
     const { body } = await this.#visitor.get(`${API_ROOT}/settings/legal`)
-    const answer = JSON.parse(body.toString()) as { pages: { name: string }[] }
+    const answer = JSON.parse(body.toString()) as { pages: { name: LegalPage }[] }
     yield* this.#json(['settings', 'legal'], answer)
     for (const { name } of answer.pages) {
-      this.#known.add(`/legal/${name}`)
+      this.#known.add(links.legal(name))
       yield* this.#data(['settings', 'legal', name], `${API_ROOT}/settings/legal/${name}`)
     }
   }

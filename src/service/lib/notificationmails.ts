@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { groupedBy } from '../../core/grouped.js'
 import { LANGUAGES } from '../../core/language.js'
 import { proseOf } from '../../core/markdown/excerpt.js'
+import { links } from '../../core/pagelinks.js'
 import { transaction } from '../../db/connect.js'
 import {
   claimPending,
@@ -179,7 +180,7 @@ function postsOf(
     const [post] = rows
     if (!post) return []
     const { title, number, slug } = post
-    const link = `${siteUrl}/posts/${encodeURIComponent(slug)}`
+    const link = siteUrl + links.post(slug)
     const news = rows.slice(-MOST_NEWS).map((row): MailedNews => {
       const text = row.body === null ? '' : proseOf(row.body, Math.min(LONGEST_TEXT, room))
       room = Math.max(room - text.length, 100)
@@ -188,7 +189,7 @@ function postsOf(
         by: row.actorId === null ? undefined : row.actorName || (row.actorUsername ?? undefined),
         status: row.roadmapName === null ? undefined : { name: row.roadmapName, color: row.roadmapColor ?? '' },
         merged: merged.get(row.eventId),
-        link: row.commentId === null ? link : `${link}/comments/${row.commentId}`,
+        link: row.commentId === null ? link : siteUrl + links.comment(slug, row.commentId),
         text,
       }
     })

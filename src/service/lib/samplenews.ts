@@ -1,4 +1,5 @@
 import { KINDS, type NotificationKind } from '../../core/notificationkinds.js'
+import { links } from '../../core/pagelinks.js'
 import type { Look } from '../../mail/frame.js'
 
 /** The mails about news, and who gets them. */
@@ -37,7 +38,7 @@ export async function sampleNews(
     const kind = isDigest ? (KINDS[index % KINDS.length] ?? 'status') : template
     const number = all - index
     const title = TITLES[index % TITLES.length] ?? ''
-    const link = `${siteUrl}/posts/example-${number}`
+    const link = siteUrl + links.post(`example-${number}`)
     const news = {
       kind,
       by: HAS_STATUS.includes(kind) ? undefined : 'Grace Hopper',

@@ -1,10 +1,10 @@
 import { excerptOf } from '../../core/markdown/excerpt.js'
+import { links } from '../../core/pagelinks.js'
 import { unescaped } from '../../core/text.js'
 import * as service from '../../service/notifications.js'
 import type { Notification } from '../../service/notifications.js'
 import { pageNumber } from '../kit/addresses.js'
 import { isolated } from '../kit/bidi.js'
-import { links } from '../kit/links.js'
 import { action, Ended, page, type View } from '../kit/page.js'
 import { StatusSwatch } from '../parts/chip.js'
 import { Empty } from '../parts/empty.js'
@@ -49,7 +49,7 @@ export const notifications = page({
         <ol class="notifications" data-live="notifications">
           {rows.map((each) => (
             <li class={each.readAt === null ? 'unread' : undefined}>
-              <a href={view.href(`/notifications/${each.id}`)}>
+              <a href={view.href(links.notification(each.id))}>
                 {each.roadmap ? <StatusSwatch {...each.roadmap} /> : null}
                 <span>{sentenceOf(view, each)}</span>
               </a>

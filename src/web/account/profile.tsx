@@ -1,5 +1,6 @@
 import { renderSVG } from 'uqr'
 import { AUTO, LANGUAGES, languageName } from '../../core/language.js'
+import { links } from '../../core/pagelinks.js'
 import * as auth from '../../service/auth.js'
 import * as identities from '../../service/identities.js'
 import type { Identity } from '../../service/lib/identities.js'
@@ -7,7 +8,6 @@ import * as service from '../../service/profile.js'
 import * as sessions from '../../service/sessions.js'
 import * as totp from '../../service/totp.js'
 import { within } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { languageGiven } from './auth.js'
@@ -174,7 +174,7 @@ export const settings = page({
                   </div>
                 </div>
                 {session.isCurrent ? null : (
-                  <Form view={view} to={`/settings/sessions/${session.sessionId}`}>
+                  <Form view={view} to={links.endSession(session.sessionId)}>
                     <button type="submit" class="link">
                       {t('settings.endSession')}
                     </button>
@@ -231,7 +231,7 @@ const Ways = ({ view, ways }: { view: View; ways: readonly Identity[] }) => (
             </div>
           </div>
           {way.may.includes('unlink') ? (
-            <Form view={view} to={`/settings/ways/${way.identityId}`}>
+            <Form view={view} to={links.removeWay(way.identityId)}>
               <button type="submit" class="link">
                 {view.t('settings.removeWay')}
               </button>

@@ -1,4 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
+import { links } from '../../core/pagelinks.js'
 import * as posts from '../../service/posts.js'
 import type { Fields, View } from '../kit/page.js'
 import { pendingIn } from '../kit/pending.js'
@@ -21,7 +22,7 @@ export async function wishOf(view: View): Promise<Wish | undefined> {
 }
 
 const KINDS: ReadonlyMap<string, Wish['kind']> = new Map([
-  ['/posts/new', 'post'],
+  [links.newPost, 'post'],
   ['/posts/:slug/vote', 'vote'],
   ['/posts/:slug/follow', 'follow'],
   ['/posts/:slug/comments', 'comment'],

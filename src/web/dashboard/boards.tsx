@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/boards.js'
 import * as posts from '../../service/posts.js'
 import { pageNumber } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, type View } from '../kit/page.js'
 import { BoardSwatch } from '../parts/chip.js'
 import { Empty, Unmatched } from '../parts/empty.js'
@@ -55,7 +55,11 @@ export const boards = page({
                 cell: (board) => (
                   <>
                     <BoardSwatch board={board} />{' '}
-                    <a href={href(board.may.includes('update') ? settingsOf(board) : links.board(board.url))}>
+                    <a
+                      href={href(
+                        board.may.includes('update') ? links.boardForm(board.url, 'settings') : links.board(board.url),
+                      )}
+                    >
                       <bdi>{board.name}</bdi>
                     </a>
                   </>
@@ -80,8 +84,6 @@ export const boards = page({
   },
 })
 
-const settingsOf = ({ url }: { url: string }): string => `${HOME}/${encodeURIComponent(url)}/settings`
-
 const PostsOf = ({ view, board }: { view: View; board: service.Board }) => (
   <a href={view.href(links.board(board.url))}>{view.words.number(Number(board.post_count))}</a>
 )
@@ -103,7 +105,7 @@ function BoardForm({ view, of, to, title, action: verb, board, version }: BoardF
       <Top view={view} title={title} back={{ to: HOME, text: t('nav.boards') }} />
       <Summary view={view} />
       <Form view={view} to={to} class="settings-form">
-        {board ? <Version view={view} version={version} fresh={settingsOf(board)} /> : null}
+        {board ? <Version view={view} version={version} fresh={links.boardForm(board.url, 'settings')} /> : null}
         <PlaceFields view={view} of={of} place={board} path="/boards/" />
         <Check
           view={view}
@@ -116,7 +118,7 @@ function BoardForm({ view, of, to, title, action: verb, board, version }: BoardF
         <div class="buttons">
           <Submit>{verb}</Submit>
           {board?.may.includes('delete') ? (
-            <a class="danger" href={view.href(`${HOME}/${encodeURIComponent(board.url)}/delete`)}>
+            <a class="danger" href={view.href(links.boardForm(board.url, 'delete'))}>
               {t('board.delete')}
             </a>
           ) : null}
@@ -149,7 +151,7 @@ export const boardSettings = page({
     <BoardForm
       view={view}
       of={service.update}
-      to={settingsOf({ url: board.boardId })} // somebody may change the url meanwhile
+      to={links.boardForm(board.boardId, 'settings')} // somebody may change the url meanwhile
       title={board.name}
       action={view.t('form.save')}
       board={board}
@@ -177,7 +179,7 @@ export const deleteBoard = page({
         <h1>{t('board.deleteTitle', { name: board.name })}</h1>
         <Summary view={view} />
         <p>{t(board.display || count === 0 ? 'board.deleteLoss' : 'board.deleteShows', { count })}</p>
-        <Form view={view} to={`${HOME}/${encodeURIComponent(board.url)}/delete`}>
+        <Form view={view} to={links.boardForm(board.url, 'delete')}>
           {count > 0 && others.length > 0 ? (
             <Choice
               view={view}
@@ -191,7 +193,7 @@ export const deleteBoard = page({
           ) : null}
           <div class="buttons">
             <Submit kind="danger">{t('board.delete')}</Submit>
-            <a class="button plain" href={href(settingsOf(board))}>
+            <a class="button plain" href={href(links.boardForm(board.url, 'settings'))}>
               {t('form.cancel')}
             </a>
           </div>

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { ACTIONS } from '../../core/nouns.js'
+import { links } from '../../core/pagelinks.js'
 import { isUndoable, undo } from '../../service/eventundo.js'
 import * as service from '../../service/events.js'
 import { pageNumber } from '../kit/addresses.js'
@@ -102,7 +103,6 @@ export const log = page({
 })
 
 /** The page that asks before an event is undone. */
-export const undoOf = ({ id }: service.Event): string => `${LOG}/${id}/undo`
 
 const When = ({ view, event }: { view: View; event: service.Event }) => (
   <>
@@ -110,7 +110,7 @@ const When = ({ view, event }: { view: View; event: service.Event }) => (
     {isUndoable(event) && view.may(undo) ? (
       <>
         {' '}
-        <a href={view.href(undoOf(event))} aria-label={`${view.t('undo.button')} ${event.id}`}>
+        <a href={view.href(links.undoEvent(event.id))} aria-label={`${view.t('undo.button')} ${event.id}`}>
           {view.t('undo.button')}
         </a>
       </>

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/eventundo.js'
 import * as events from '../../service/events.js'
 import { withQuery } from '../kit/addresses.js'
@@ -7,7 +8,6 @@ import { errorText, Form, Submit } from '../parts/form.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
 import { By, LOG, Subject, What } from '../parts/event.js'
-import { undoOf } from './events.js'
 
 /** Newer events that the page shows. */
 const MOST = 20
@@ -48,7 +48,7 @@ export const undoPage = page({
             <p>{back}</p>
           </>
         ) : (
-          <Form view={view} to={undoOf(event)} class="buttons">
+          <Form view={view} to={links.undoEvent(event.id)} class="buttons">
             <Submit kind="danger">{t('undo.button')}</Submit>
             {back}
           </Form>

@@ -1,8 +1,8 @@
 import type { Key } from '../../core/catalogue.js'
+import { links } from '../../core/pagelinks.js'
 import type { Product } from '../../service/importfiles.js'
 import type { ImportPreview } from '../../service/lib/context.js'
 import { isolated } from '../kit/bidi.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Table } from '../parts/table.js'
 

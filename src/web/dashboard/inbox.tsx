@@ -1,10 +1,10 @@
 import { excerptOf } from '../../core/markdown/excerpt.js'
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
 import { isolated } from '../kit/bidi.js'
-import { links } from '../kit/links.js'
 import { page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { assertTidy, boardsWith, roadmapsWith } from '../parts/lists.js'
@@ -21,7 +21,7 @@ import { Top } from '../parts/top.js'
 import { decides, Decisions, KEYS, Pick, RowVerbs, type Decidable } from './decisions.js'
 import { EachChoice, StatusChoice } from './eachdecision.js'
 import { ByBlocked, daysOf, Filters, HOME, isSnoozed, reasonOf, tabOf } from './inboxfilters.js'
-import { moreWays, pathOf, placeOf, Repeats, Ways } from './inboxways.js'
+import { moreWays, pageOf, placeOf, Repeats, Ways } from './inboxways.js'
 import { Snoozed } from './snoozing.js'
 import { anchorOf, goneOf, Unmet } from './unmet.js'
 
@@ -177,7 +177,7 @@ function Waiting({ view, item, row, at, stages, choice, next }: WaitingProps) {
         <Pick view={view} row={row} label={titleOf(view, item)} isChosen={choice?.isChosen} />
         <div>
           <h2 id={name}>
-            <a href={href(pathOf(item, placeOf(view, id)))} data-key="o">
+            <a href={href(pageOf(item, placeOf(view, id)))} data-key="o">
               <bdi>{titleOf(view, item)}</bdi>
             </a>
           </h2>

@@ -1,9 +1,9 @@
 import type { Key } from '../../core/catalogue.js'
+import { links } from '../../core/pagelinks.js'
 import * as comments from '../../service/comments.js'
 import type * as service from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Marked } from '../parts/marked.js'
 import { anchorOf } from './unmet.js'
@@ -81,7 +81,7 @@ export const placeOf = (view: View, id: string | undefined): string =>
   withParameters(view.url, {}) + (id === undefined ? '' : `#${anchorOf(id)}`)
 
 /** The page of the team about what waits, which leads back to the list. */
-export const pathOf = ({ id, kind, post }: service.Item, from: string): string =>
+export const pageOf = ({ id, kind, post }: service.Item, from: string): string =>
   withQuery(links.teamPost(post.slug), { from }, kind === 'comment' ? `comment-${id}` : undefined)
 
 interface WaysProps extends Props {

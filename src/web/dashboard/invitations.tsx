@@ -1,11 +1,11 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/invitations.js'
 import { errorIn } from '../../service/lib/bulk.js'
 import * as roles from '../../service/roles.js'
 import * as users from '../../service/users.js'
 import type { Invitation } from '../../service/invitations.js'
 import { pageNumber, withParameters } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { NewPasswordField } from '../parts/credentials.js'
 import { Confirm } from '../parts/confirm.js'
@@ -170,8 +170,6 @@ const Invited = ({ view, rows }: { view: View; rows: readonly Invitation[] }) =>
   )
 }
 
-const pathOf = ({ username }: Pick<Invitation, 'username'>) => `${HOME}/${encodeURIComponent(username)}`
-
 const Actions = ({ view, row }: { view: View; row: Invitation }) => {
   const whose = (
     <span class="hidden">
@@ -182,7 +180,7 @@ const Actions = ({ view, row }: { view: View; row: Invitation }) => {
   return row.may.length === 0 ? null : (
     <div class="row-actions">
       {row.may.includes('resend') ? (
-        <Form view={view} to={`${pathOf(row)}/resend`}>
+        <Form view={view} to={links.invitation(row.username, 'resend')}>
           <button type="submit" class="link">
             {view.t('invite.resend')}
             {whose}
@@ -190,7 +188,7 @@ const Actions = ({ view, row }: { view: View; row: Invitation }) => {
         </Form>
       ) : null}
       {row.may.includes('revoke') ? (
-        <a href={view.href(`${pathOf(row)}/revoke`)}>
+        <a href={view.href(links.invitation(row.username, 'revoke'))}>
           {view.t('invite.revoke')}
           {whose}
         </a>
@@ -271,7 +269,7 @@ export const revokePage = page({
   show: (view, invitation) => (
     <Confirm
       view={view}
-      to={`${pathOf(invitation)}/revoke`}
+      to={links.invitation(invitation.username, 'revoke')}
       back={HOME}
       title={view.t('invite.revokeTitle')}
       action={view.t('invite.revoke')}

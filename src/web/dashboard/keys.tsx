@@ -1,3 +1,4 @@
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/keys.js'
 import { action, page } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
@@ -59,7 +60,7 @@ export const keys = page({
                 cell: (key) => (
                   <a
                     class="danger"
-                    href={view.href(`${HOME}/${key.keyId}/revoke`)}
+                    href={view.href(links.revokeKey(key.keyId))}
                     aria-label={t('keys.revokeOne', { name: key.name })}
                   >
                     {t('keys.revoke')}
@@ -105,7 +106,7 @@ export const revokePage = page({
   show: (view, { name, keyId }) => (
     <Confirm
       view={view}
-      to={`${HOME}/${keyId}/revoke`}
+      to={links.revokeKey(keyId)}
       back={HOME}
       title={view.t('keys.revokeTitle', { name })}
       action={view.t('keys.revoke')}

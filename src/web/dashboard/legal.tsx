@@ -1,6 +1,6 @@
 import { isLegalPage, LEGAL_PAGES, type LegalPage } from '../../core/legal.js'
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/legal.js'
-import { links } from '../kit/links.js'
 import { action, page, type View } from '../kit/page.js'
 import { Field, Form, Submit, Summary } from '../parts/form.js'
 import { FormsScript } from '../parts/formsscript.js'
@@ -31,7 +31,7 @@ export const legalPages = page({
         {found.map(({ page: { name, markdown }, version }) => {
           const form = view.params.name === name ? view : unsent
           return (
-            <Form view={view} to={`${PATH}/${name}`} class="settings-form" data-unsaved="">
+            <Form view={view} to={links.legalForm(name)} class="settings-form" data-unsaved="">
               <Version view={form} version={version} fresh={PATH} />
               <Field
                 view={form}

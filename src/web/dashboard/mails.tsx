@@ -1,3 +1,4 @@
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/mails.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { action, page, type View } from '../kit/page.js'
@@ -99,7 +100,7 @@ const Suppressed = ({
         {
           label: view.t('mails.next'),
           cell: ({ userId, email }) => (
-            <Form view={view} to={`${HOME}/refused/${userId}/remove`}>
+            <Form view={view} to={links.allowMail(userId)}>
               <button type="submit" class="link" aria-label={view.t('mails.againOne', { recipient: email })}>
                 {view.t('mails.again')}
               </button>
@@ -124,14 +125,14 @@ const State = ({ view: { t }, mail }: { view: View; mail: Mail }) => (
 
 const Next = ({ view, mail }: { view: View; mail: Mail }) =>
   mail.state === 'waiting' || mail.state === 'failed' ? (
-    <Form view={view} to={`${HOME}/${mail.mailId}/retry`} class="buttons">
+    <Form view={view} to={links.mail(mail.mailId, 'retry')} class="buttons">
       <button type="submit" class="link" aria-label={view.t('mails.retryOne', { recipient: mail.recipient })}>
         {view.t('mails.retry')}
       </button>
       <button
         type="submit"
         class="link danger"
-        formaction={view.href(`${HOME}/${mail.mailId}/cancel`)}
+        formaction={view.href(links.mail(mail.mailId, 'cancel'))}
         aria-label={view.t('mails.cancelOne', { recipient: mail.recipient })}
       >
         {view.t('mails.cancel')}

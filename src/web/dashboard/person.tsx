@@ -1,9 +1,9 @@
 import { languageName } from '../../core/language.js'
+import { links } from '../../core/pagelinks.js'
 import * as roles from '../../service/roles.js'
 import * as service from '../../service/users.js'
 import { tag } from '../../service/usertags.js'
 import { withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { SECTIONS } from '../kit/sections.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
@@ -29,8 +29,6 @@ async function shownAt(view: LiveView) {
   return { user, version }
 }
 
-export const pathOf = ({ username }: Pick<Shown, 'username'>, verb: string) => `${links.person(username)}/${verb}`
-
 /** One person: what they may do, how they sign in, notes, and what can be done with the account. */
 export const person = page({
   cache: 'never',
@@ -50,10 +48,10 @@ export const person = page({
         <div class="panels">
           <Facts view={view} user={user} />
           <Roles view={view} user={user} all={all} />
-          <PersonTags view={view} user={user} to={pathOf(user, 'tags')} />
+          <PersonTags view={view} user={user} to={links.person(user.username, 'tags')} />
           {view.may(service.update) ? (
             <section>
-              <Form view={view} to={pathOf(user, 'notes')}>
+              <Form view={view} to={links.person(user.username, 'notes')}>
                 <Version view={view} version={version} fresh={links.person(user.username)} />
                 <Field
                   view={view}
@@ -152,7 +150,7 @@ function Roles({ view, user, all }: { view: View; user: Shown; all: readonly rol
           <li>
             {view.may(roles.show) ? <a href={view.href(links.role(id))}>{name}</a> : <bdi>{name}</bdi>}
             {mayTake(id) ? (
-              <a href={view.href(pathOf(user, `roles/${id}/remove`))} aria-label={t('user.removeRole', { name })}>
+              <a href={view.href(links.removeRole(user.username, id))} aria-label={t('user.removeRole', { name })}>
                 {t('user.remove')}
               </a>
             ) : null}
@@ -160,7 +158,7 @@ function Roles({ view, user, all }: { view: View; user: Shown; all: readonly rol
         ))}
       </ul>
       {offered.length > 0 ? (
-        <Form view={view} to={pathOf(user, 'roles')}>
+        <Form view={view} to={links.person(user.username, 'roles')}>
           <Choice
             view={view}
             name="role_id"
@@ -179,7 +177,7 @@ function Account({ view, user }: { view: View; user: Shown }) {
   const { t, href } = view
   const mayReset = user.hasTotp && view.may(service.resetTotp)
   const link = (verb: string, text: string) => (
-    <a class="button plain" href={href(pathOf(user, verb))}>
+    <a class="button plain" href={href(links.person(user.username, verb))}>
       {text}
     </a>
   )
@@ -192,14 +190,14 @@ function Account({ view, user }: { view: View; user: Shown }) {
         {user.may.includes('signOut') ? link('sign-out', t('user.signOut')) : null}
         {mayReset ? link('reset-totp', t('user.resetTotp')) : null}
         {user.isBlocked && user.may.includes('unblock') ? (
-          <Form view={view} to={pathOf(user, 'unblock')}>
+          <Form view={view} to={links.person(user.username, 'unblock')}>
             <Submit kind="plain">{t('user.unblock')}</Submit>
           </Form>
         ) : null}
         {!user.isBlocked && user.may.includes('block') ? link('block', t('user.block')) : null}
         {user.may.includes('merge') ? link('merge', t('user.merge')) : null}
         {user.may.includes('delete') ? (
-          <a class="danger" href={href(pathOf(user, 'delete'))}>
+          <a class="danger" href={href(links.person(user.username, 'delete'))}>
             {t('user.delete')}
           </a>
         ) : null}

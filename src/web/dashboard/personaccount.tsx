@@ -1,8 +1,8 @@
 import { invalidField } from '../../core/fields.js'
+import { links } from '../../core/pagelinks.js'
 import { merge as mergeInto } from '../../service/usermerges.js'
 import * as service from '../../service/users.js'
 import { within } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type View } from '../kit/page.js'
 import { Confirm } from '../parts/confirm.js'
 import { Choice, Field, Form, Submit, Summary } from '../parts/form.js'
@@ -10,7 +10,7 @@ import { Foreign } from '../parts/foreign.js'
 import { rolesOf } from '../parts/lists.js'
 import { nameOf } from '../parts/person.js'
 import { Top } from '../parts/top.js'
-import { back, isTaken, named, pathOf, person, personAt } from './person.js'
+import { back, isTaken, named, person, personAt } from './person.js'
 import { HOME } from './users.js'
 
 /** The account, where the reader may do this with it. Otherwise their page is shown. */
@@ -31,7 +31,7 @@ const question = (verb: 'block' | 'signOut' | 'resetTotp', path: string) =>
     show: (view, user) => (
       <Confirm
         view={view}
-        to={pathOf(user, path)}
+        to={links.person(user.username, path)}
         back={links.person(user.username)}
         title={view.t(`user.${verb}Title`, { name: nameOf(view, user) })}
         action={view.t(`user.${verb}`)}
@@ -59,7 +59,7 @@ export const takeRolePage = page({
   show: (view, { user, role }) => (
     <Confirm
       view={view}
-      to={pathOf(user, `roles/${role.id}/remove`)}
+      to={links.removeRole(user.username, role.id)}
       back={links.person(user.username)}
       title={view.t('user.removeRoleTitle', { name: role.name })}
       action={view.t('user.removeRole', { name: role.name })}
@@ -86,7 +86,7 @@ export const mergePage = page({
         />
         <Summary view={view} text={view.form.error?.code === 'MERGE_REFUSED' ? t('user.mergeRefused') : undefined} />
         <p>{t('user.mergeLoss', { name: nameOf(view, user) })}</p>
-        <Form view={view} to={pathOf(user, 'merge')} class="settings-form">
+        <Form view={view} to={links.person(user.username, 'merge')} class="settings-form">
           <Field
             view={view}
             of={mergeInto}
@@ -125,7 +125,7 @@ export const deletePage = page({
         />
         <Summary view={view} />
         <p>{t('user.deleteLoss', { votes: t('user.voted', { count: Number(user.votes) }) })}</p>
-        <Form view={view} to={pathOf(user, 'delete')} class="settings-form">
+        <Form view={view} to={links.person(user.username, 'delete')} class="settings-form">
           <Choice
             view={view}
             name="posts"

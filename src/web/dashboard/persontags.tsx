@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import type * as service from '../../service/users.js'
 import { tag } from '../../service/usertags.js'
 import { list } from '../../service/users.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Field, Form, Hidden, Submit } from '../parts/form.js'
 

@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import * as comments from '../../service/comments.js'
-import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
 import { CommentForm, isSent, repliedTo, takesComments } from '../parts/commentform.js'
 import { Summary } from '../parts/form.js'
@@ -13,7 +13,7 @@ import { textOf as commentText, Thread } from '../parts/thread.js'
 import { Time } from '../parts/time.js'
 import { Top } from '../parts/top.js'
 import { bodyOf } from '../parts/wholepost.js'
-import { cameFromList, load, pathOf, type Data } from './postdata.js'
+import { cameFromList, load, linkWithList, type Data } from './postdata.js'
 import { HOME as LIST } from './posts.js'
 import { Side } from './postside.js'
 
@@ -89,7 +89,7 @@ const keysOf = (view: View, { post, places, tags = [], previous, next }: Data) =
 function Tools({ view, post, hasUpdates }: { view: View; post: Data['post']; hasUpdates: boolean }) {
   const { t, href } = view
   const { slug, may } = post
-  const to = `?${new URLSearchParams({ to: pathOf(view, slug) }).toString()}`
+  const to = `?${new URLSearchParams({ to: linkWithList(view, slug) }).toString()}`
   return (
     <div class="tools">
       <a href={href(links.post(slug))}>{t('teamPost.public')}</a>
@@ -101,7 +101,7 @@ function Tools({ view, post, hasUpdates }: { view: View; post: Data['post']; has
       {hasUpdates ? <a href={href(`${links.post(slug)}/update${to}`)}>{t('update.post')}</a> : null}
       <MergeLink view={view} post={post} search={to} />
       {may.includes('delete') ? (
-        <a href={href(pathOf(view, slug, '/delete'))} data-key="#">
+        <a href={href(linkWithList(view, slug, '/delete'))} data-key="#">
           {t('action.delete')}
         </a>
       ) : null}
@@ -120,7 +120,7 @@ function Discussion({
   const { t, query } = view
   const { values } = view.form
   const { slug } = post
-  const [path, back] = [pathOf(view, slug, '/comments'), pathOf(view, slug)]
+  const [path, back] = [linkWithList(view, slug, '/comments'), linkWithList(view, slug)]
   const written = { view, path, slug, post }
   const apart = repliedTo(view, activity)
   const noteTo = apart?.is_internal ? apart : undefined

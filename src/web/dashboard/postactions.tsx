@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import * as comments from '../../service/comments.js'
 import * as moderation from '../../service/moderation.js'
 import { move as movePosts } from '../../service/postmoves.js'
@@ -7,7 +8,6 @@ import { tag as tagPosts } from '../../service/posttags.js'
 import * as votes from '../../service/votes.js'
 import { withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
-import { links } from '../kit/links.js'
 import { action, page, Redirect, type LiveView, type Outcome, type View } from '../kit/page.js'
 import { commentPreview } from '../parts/commentpreview.js'
 import { Confirm } from '../parts/confirm.js'
@@ -16,7 +16,7 @@ import { Quote } from '../parts/quote.js'
 import { lossOf } from '../parts/wholepost.js'
 import { decides } from './decisions.js'
 import { teamPost } from './post.js'
-import { cameFromList, pathOf } from './postdata.js'
+import { cameFromList, linkWithList } from './postdata.js'
 import { HOME as LIST } from './posts.js'
 
 const formOf = async () => teamPost
@@ -26,7 +26,7 @@ const listOf = (view: View): string => cameFromList(view) ?? LIST
 const back = (view: View, fragment = ''): string =>
   view.query.at !== undefined && cameFromList(view) !== undefined
     ? listOf(view)
-    : withParameters(pathOf(view, view.params.slug ?? ''), { at: undefined, page: undefined }) + fragment
+    : withParameters(linkWithList(view, view.params.slug ?? ''), { at: undefined, page: undefined }) + fragment
 
 /** Who may not see what is hidden as spam goes on with the list. */
 export const decide = decides(formOf, 'posts', (view, to, verb) =>
@@ -99,7 +99,7 @@ export const comment = action({
   before: async (view, form) =>
     form.preview === undefined
       ? named(view, form)
-      : commentPreview(view, form, { path: pathOf(view, view.params.slug ?? '', '/comments'), isTeam: true }),
+      : commentPreview(view, form, { path: linkWithList(view, view.params.slug ?? '', '/comments'), isTeam: true }),
   input: ({ params }, { body = '', parent_id, is_internal }) => ({
     post_id: params.slug,
     body,
@@ -137,7 +137,7 @@ export const deletePost = page({
   section: 'posts',
   async load(view) {
     const { post } = await view.call(posts.show, { id: view.params.slug })
-    if (!post.may.includes('delete')) throw new Redirect(pathOf(view, post.slug))
+    if (!post.may.includes('delete')) throw new Redirect(linkWithList(view, post.slug))
     const { total_count: count } = await view.call(comments.list, { post_id: post.postId, limit: 1 })
     return { post, count }
   },
@@ -146,7 +146,7 @@ export const deletePost = page({
     <Confirm
       view={view}
       to={`${links.post(slug)}/delete`}
-      back={pathOf(view, slug)}
+      back={linkWithList(view, slug)}
       title={view.t('post.delete', { title })}
       action={view.t('action.delete')}
       quote={<Quote view={view} person={author} text={contentMarkdown} />}

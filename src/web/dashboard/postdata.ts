@@ -1,5 +1,6 @@
 import { NIL } from 'uuid'
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import { audience } from '../../service/audience.js'
 import * as comments from '../../service/comments.js'
 import * as events from '../../service/events.js'
@@ -16,7 +17,6 @@ import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
 import { segments } from '../../service/votesegments.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
 import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { askedOf, inTable } from '../parts/postquery.js'
@@ -38,7 +38,7 @@ export const cameFromList = ({ query }: Pick<View, 'query'>): string | undefined
 }
 
 /** A page or form of this post, with the list it belongs to. */
-export const pathOf = (view: Pick<View, 'url' | 'path'>, slug: string, verb = ''): string =>
+export const linkWithList = (view: Pick<View, 'url' | 'path'>, slug: string, verb = ''): string =>
   withParameters(links.teamPost(slug) + verb + view.url.slice(view.path.length), {})
 
 /** The posts before and after this one, where it was opened from a list. One that has left the filter keeps its place. */

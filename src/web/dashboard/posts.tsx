@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import { audience } from '../../service/audience.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
 import { merge as mergePosts } from '../../service/merges.js'
@@ -7,7 +8,6 @@ import { move as movePosts, nowhere } from '../../service/postmoves.js'
 import { nothingGiven, tag as tagPosts } from '../../service/posttags.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
-import { links } from '../kit/links.js'
 import {
   action,
   page,
@@ -172,7 +172,7 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
           <p>
             {t('posts.emptyNext')} <code>feedbackctl posts create - &lt; posts.csv</code>
           </p>
-          <a class="button primary" href={href('/posts/new')}>
+          <a class="button primary" href={href(links.newPost)}>
             {t('post.new')}
           </a>
         </Empty>

@@ -1,10 +1,10 @@
 import { closedBy } from '../../core/boardrules.js'
+import { links } from '../../core/pagelinks.js'
 import { SECTIONS } from '../kit/sections.js'
 import type { Told } from '../../service/told.js'
 import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { WillTell } from '../parts/audience.js'
 import { BoardField } from '../parts/boardfield.js'
@@ -24,7 +24,7 @@ import { RowVerbs } from './decisions.js'
 import { By, LOG, What } from '../parts/event.js'
 import { rowOf } from './inbox.js'
 import { MergeButton, Repeats } from './inboxways.js'
-import { pathOf, type Data } from './postdata.js'
+import { linkWithList, type Data } from './postdata.js'
 import { Snoozed } from './snoozing.js'
 import { State } from './users.js'
 import { Unmet } from './unmet.js'
@@ -36,7 +36,7 @@ export const Side = (props: Props) => (
   <div class="panels">
     <Places {...props} />
     <Rules {...props} />
-    <TagsPanel {...props} to={pathOf(props.view, props.post.slug, '/tag')} />
+    <TagsPanel {...props} to={linkWithList(props.view, props.post.slug, '/tag')} />
     <Waits {...props} />
     <Author {...props} />
     <Voters {...props} />
@@ -47,7 +47,7 @@ export const Side = (props: Props) => (
 
 function Places({ view, post, places, audience }: Props) {
   const { t } = view
-  const to = pathOf(view, post.slug, '/move')
+  const to = linkWithList(view, post.slug, '/move')
   const choosesBoard = places !== undefined && places.boards.total > 0 && !areTooMany(places.boards)
   return (
     <section>
@@ -55,7 +55,7 @@ function Places({ view, post, places, audience }: Props) {
       <PlaceConflict
         view={view}
         to={to}
-        fresh={pathOf(view, post.slug)}
+        fresh={linkWithList(view, post.slug)}
         roadmap={post.roadmap}
         board={post.board && { id: post.board.boardId, name: post.board.name }}
         choices={view.form.values.ifRoadmapId === undefined ? (places?.boards.rows ?? []) : (places?.stages ?? [])}
@@ -96,7 +96,7 @@ function Rules({ view, post: { slug, pinned, locked = 'none', may, updatedAt } }
   return (
     <section>
       <h2>{view.t('teamPost.rules')}</h2>
-      <Form view={view} to={pathOf(view, slug, '/rules')}>
+      <Form view={view} to={linkWithList(view, slug, '/rules')}>
         <Hidden name="ifUpdatedAt" value={updatedAt} />
         <PostRules view={view} pinned={pinned} locked={locked} isSent={view.form.values.locked !== undefined} />
         <Submit kind="plain">{view.t('form.save')}</Submit>
@@ -127,7 +127,7 @@ function Waits({ view, post, item }: Props) {
       </p>
       <Reports view={view} reports={item.reports} />
       <Repeats view={view} item={item} />
-      <Form view={view} to={pathOf(view, post.slug)}>
+      <Form view={view} to={linkWithList(view, post.slug)}>
         {item.reasons.length > 0 ? <Hidden name="waiting" value="true" /> : null}
         <RowVerbs view={view} row={rowOf(item)} next={undefined} about="waits" hasKeys={false}>
           <MergeButton view={view} item={item} to={links.teamPost(post.slug)} />
@@ -176,7 +176,7 @@ function Author({ view, post: { author }, person, item }: Props) {
         </p>
       )}
       {item?.author_is_blocked && item.may.includes('block') ? (
-        <Form view={view} to={`${links.person(author.username)}/unblock`}>
+        <Form view={view} to={links.person(author.username, 'unblock')}>
           <Hidden name="to" value={withParameters(view.url, {})} />
           <Submit kind="plain">{t('user.unblock')}</Submit>
         </Form>
@@ -191,7 +191,7 @@ function Voters({ view, post, voters, segments, isOnBehalf }: Props) {
   const { locked, is_archived: isArchived = false } = post
   const takes = isOnBehalf && closedBy('votes', { isArchived, locked }, view.can('post:update')) === undefined
   const removes = takes && view.may(votes.unassign)
-  const path = (verb: string) => pathOf(view, post.slug, verb)
+  const path = (verb: string) => linkWithList(view, post.slug, verb)
   return (
     <section>
       <div data-live="voters">
@@ -257,7 +257,7 @@ function WasTold({ view, post, told }: Props) {
             <strong>{row.is_held ? t('mark.held') : t(`told.kind.${row.kind}`)}</strong>{' '}
             {row.user ? <bdi>{nameOf(view, row.user)}</bdi> : null} <Time view={view} at={row.created_at} />
             <div class="soft">
-              <a href={view.href(`${links.teamPost(post.slug)}/told/${row.event_id}`)}>{toldText(view, row)}</a>
+              <a href={view.href(links.told(post.slug, row.event_id))}>{toldText(view, row)}</a>
             </div>
           </li>
         ))}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Key } from '../../core/catalogue.js'
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import { audienceAll } from '../../service/audienceall.js'
 import type { Outcome as OutcomeOfOne } from '../../service/lib/bulk.js'
 import * as posts from '../../service/postlists.js'
@@ -269,7 +270,7 @@ function resultOf(view: View, form: Fields, { rest, total, made, failed, undos }
       {newest === undefined ? (
         <p>{back}</p>
       ) : (
-        <Form view={view} to={`/undo/${encodeURIComponent(newest)}`} class="buttons">
+        <Form view={view} to={links.undo(newest)} class="buttons">
           <Hidden name="to" value={to} />
           <Hidden name="more" value={more.join('\n')} />
           <button type="submit" class="button plain" data-key="u">

@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
 import * as posts from '../../service/postlists.js'
 import * as service from '../../service/roadmaps.js'
-import { links } from '../kit/links.js'
 import { action, page, type View } from '../kit/page.js'
 import { StatusSwatch } from '../parts/chip.js'
 import { Confirm } from '../parts/confirm.js'
@@ -14,8 +14,6 @@ import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 
 const HOME = '/dashboard/roadmaps'
-const at = ({ url }: { url: string }, what: 'settings' | 'delete' | 'position'): string =>
-  `${HOME}/${encodeURIComponent(url)}/${what}`
 
 export const roadmaps = page({
   cache: 'actor',
@@ -79,14 +77,14 @@ function Stage({ view, roadmap, position, last }: StageProps) {
     <li data-position={isMovable ? position : undefined}>
       <span class="name">
         <StatusSwatch {...roadmap} />
-        <a href={href(isMovable ? at(roadmap, 'settings') : links.roadmap(roadmap.url))}>
+        <a href={href(isMovable ? links.roadmapForm(roadmap.url, 'settings') : links.roadmap(roadmap.url))}>
           <bdi>{roadmap.name}</bdi>
         </a>
       </span>
       <span class="soft">{view.words.labelled(t('roadmap.kind'), t(`kind.${roadmap.kind}`))}</span>
       {roadmap.display ? null : <span class="mark">{t('mark.private')}</span>}
       {isMovable ? (
-        <Form view={view} to={at(roadmap, 'position')} class="buttons">
+        <Form view={view} to={links.roadmapForm(roadmap.url, 'position')} class="buttons">
           {move(position - 1, 'roadmap.up', '↑')}
           {move(position + 1, 'roadmap.down', '↓')}
         </Form>
@@ -150,14 +148,14 @@ export const roadmapSettings = page({
       <Top view={view} title={roadmap.name} back={{ to: HOME, text: view.t('nav.roadmaps') }} />
       <Summary view={view} />
       {/* Somebody may change the url meanwhile */}
-      <Form view={view} to={at({ url: roadmap.id }, 'settings')} class="settings-form">
-        <Version view={view} version={version} fresh={at(roadmap, 'settings')} />
+      <Form view={view} to={links.roadmapForm(roadmap.id, 'settings')} class="settings-form">
+        <Version view={view} version={version} fresh={links.roadmapForm(roadmap.url, 'settings')} />
         <PlaceFields view={view} of={service.update} place={roadmap} path="/roadmaps/" />
         <KindField view={view} value={roadmap.kind} />
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
           {roadmap.may.includes('delete') ? (
-            <a class="danger" href={view.href(at(roadmap, 'delete'))}>
+            <a class="danger" href={view.href(links.roadmapForm(roadmap.url, 'delete'))}>
               {view.t('roadmap.delete')}
             </a>
           ) : null}
@@ -180,8 +178,8 @@ export const deleteRoadmap = page({
   show: (view, { roadmap, count }) => (
     <Confirm
       view={view}
-      to={at(roadmap, 'delete')}
-      back={at(roadmap, 'settings')}
+      to={links.roadmapForm(roadmap.url, 'delete')}
+      back={links.roadmapForm(roadmap.url, 'settings')}
       title={view.t('roadmap.deleteTitle', { name: roadmap.name })}
       action={view.t('roadmap.delete')}
     >

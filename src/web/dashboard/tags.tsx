@@ -1,6 +1,6 @@
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/tags.js'
 import { pageNumber } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, type View } from '../kit/page.js'
 import { TagSwatch } from '../parts/chip.js'
 import { Confirm } from '../parts/confirm.js'
@@ -15,8 +15,6 @@ import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 
 const HOME = '/dashboard/tags'
-const at = ({ url }: Pick<service.Tag, 'url'>, what: 'settings' | 'merge' | 'delete'): string =>
-  `${HOME}/${encodeURIComponent(url)}/${what}`
 
 /** The start of the address of its posts. */
 const POSTS = '/search?q=tag:'
@@ -58,7 +56,7 @@ export const tags = page({
                 cell: (tag) => (
                   <>
                     <TagSwatch color={tag.color} />{' '}
-                    <a href={href(at(tag, 'settings'))}>
+                    <a href={href(links.tagForm(tag.url, 'settings'))}>
                       <bdi>{tag.name}</bdi>
                     </a>
                   </>
@@ -116,13 +114,13 @@ export const tagSettings = page({
       <Top view={view} title={tag.name} back={{ to: HOME, text: view.t('tag.label') }} />
       <Summary view={view} />
       {/* Somebody may change the url meanwhile */}
-      <Form view={view} to={at({ url: tag.tagId }, 'settings')} class="settings-form">
-        <Version view={view} version={version} fresh={at(tag, 'settings')} />
+      <Form view={view} to={links.tagForm(tag.tagId, 'settings')} class="settings-form">
+        <Version view={view} version={version} fresh={links.tagForm(tag.url, 'settings')} />
         <PlaceFields view={view} of={service.update} place={tag} path={POSTS} />
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
-          <a href={view.href(at(tag, 'merge'))}>{view.t('tag.merge')}</a>
-          <a class="danger" href={view.href(at(tag, 'delete'))}>
+          <a href={view.href(links.tagForm(tag.url, 'merge'))}>{view.t('tag.merge')}</a>
+          <a class="danger" href={view.href(links.tagForm(tag.url, 'delete'))}>
             {view.t('tag.delete')}
           </a>
         </div>
@@ -149,7 +147,7 @@ export const mergeTag = page({
   show(view, { tag, others }) {
     const { t, href } = view
     const back = (
-      <a class="button plain" href={href(at(tag, 'settings'))}>
+      <a class="button plain" href={href(links.tagForm(tag.url, 'settings'))}>
         {t('form.cancel')}
       </a>
     )
@@ -166,7 +164,7 @@ export const mergeTag = page({
         ) : (
           <>
             <p>{lossOf(view, tag, 'merge')}</p>
-            <Form view={view} to={at(tag, 'merge')}>
+            <Form view={view} to={links.tagForm(tag.url, 'merge')}>
               <Choice
                 view={view}
                 name="into"
@@ -197,8 +195,8 @@ export const deleteTag = page({
   show: (view, { tag }) => (
     <Confirm
       view={view}
-      to={at(tag, 'delete')}
-      back={at(tag, 'settings')}
+      to={links.tagForm(tag.url, 'delete')}
+      back={links.tagForm(tag.url, 'settings')}
       title={view.t('tag.deleteTitle', { name: tag.name })}
       action={view.t('tag.delete')}
     >

@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import * as posts from '../../service/posts.js'
 import { toldPeople, type Person as Somebody } from '../../service/toldpeople.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { page, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { WAYS } from '../parts/notificationways.js'

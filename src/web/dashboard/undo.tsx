@@ -1,3 +1,4 @@
+import { links } from '../../core/pagelinks.js'
 import * as undos from '../../service/undos.js'
 import { within } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
@@ -35,7 +36,7 @@ function nextOf(
       <p class="flash" role="status" tabIndex={-1} autofocus>
         {view.t('steps.left', { count: more.length + 1 })}
       </p>
-      <Form view={view} to={`/undo/${encodeURIComponent(next)}`} data-steps="">
+      <Form view={view} to={links.undo(next)} data-steps="">
         <Hidden name="to" value={to} />
         <Hidden name="made" value={String(made)} />
         <Hidden name="failed" value={String(left)} />

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import { show } from '../../service/moderation.js'
-import { links } from '../kit/links.js'
 import type { LiveView, View } from '../kit/page.js'
 import { Time } from '../parts/time.js'
 

@@ -1,3 +1,4 @@
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/views.js'
 import { withQuery } from '../kit/addresses.js'
 import { listed } from '../kit/fields.js'
@@ -8,8 +9,6 @@ import { askedOf } from '../parts/postquery.js'
 import { Top } from '../parts/top.js'
 import { Version } from '../parts/version.js'
 import { HOME as POSTS, postsPage } from './posts.js'
-
-const at = (viewId: string, what: 'settings' | 'delete') => `/dashboard/views/${encodeURIComponent(viewId)}/${what}`
 
 /** The view, for those who may change it so. Others are led to what it shows. */
 async function changedAt(view: LiveView, what: 'update' | 'delete') {
@@ -35,8 +34,8 @@ export const viewSettings = page({
           back={{ to: withQuery(POSTS, { view: name }), text: t('nav.posts') }}
         />
         <Summary view={view} />
-        <Form view={view} to={at(viewId, 'settings')} class="narrow settings-form">
-          <Version view={view} version={version} fresh={at(viewId, 'settings')} />
+        <Form view={view} to={links.viewForm(viewId, 'settings')} class="narrow settings-form">
+          <Version view={view} version={version} fresh={links.viewForm(viewId, 'settings')} />
           <Field view={view} of={service.update} name="name" label={t('views.name')} value={name} required />
           <Check
             view={view}
@@ -48,7 +47,7 @@ export const viewSettings = page({
           <div class="buttons">
             <Submit>{t('form.save')}</Submit>
             {may.includes('delete') ? (
-              <a class="danger" href={view.href(at(viewId, 'delete'))}>
+              <a class="danger" href={view.href(links.viewForm(viewId, 'delete'))}>
                 {t('views.deleteSend')}
               </a>
             ) : null}
@@ -67,7 +66,7 @@ export const deleteView = page({
   show: (view, { view: { viewId, name, shared } }) => (
     <Confirm
       view={view}
-      to={at(viewId, 'delete')}
+      to={links.viewForm(viewId, 'delete')}
       back={withQuery(POSTS, { view: name })}
       title={view.t('views.deleteTitle', { name })}
       action={view.t('views.deleteSend')}

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact'
 import { isColor } from '../../core/colors.js'
+import { links } from '../../core/pagelinks.js'
 import type { StatusKind } from '../../core/statuskinds.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Icon } from './icon.js'
 

@@ -1,6 +1,6 @@
 import * as comments from '../../service/comments.js'
 import { closedBy, type Lock } from '../../core/boardrules.js'
-import { links } from '../kit/links.js'
+import { links } from '../../core/pagelinks.js'
 import type { View } from '../kit/page.js'
 import { Check, Form, Hidden, Submit } from './form.js'
 import { MarkdownField } from './markdownfield.js'

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { links } from '../../core/pagelinks.js'
 import { withQuery } from '../kit/addresses.js'
 import { filterOf } from './lists.js'
 import type { View } from '../kit/page.js'
@@ -28,7 +29,7 @@ export const Unmatched = ({ view, all, board = view.query.board }: { view: View;
       </a>
       <a
         class="button primary"
-        href={view.href(withQuery('/posts/new', { title: filterOf(view).slice(0, 100), board }))}
+        href={view.href(withQuery(links.newPost, { title: filterOf(view).slice(0, 100), board }))}
       >
         {view.t('search.write')}
       </a>

@@ -1,11 +1,11 @@
 import type { Key } from '../../core/catalogue.js'
 import type { Action } from '../../core/nouns.js'
+import { links } from '../../core/pagelinks.js'
 import type * as service from '../../service/events.js'
 import { DELETED_USER } from '../../service/lib/people.js'
 import * as roles from '../../service/roles.js'
 import * as users from '../../service/users.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { nameOf } from './person.js'
 

@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import type { Move } from '../../service/posthistory.js'
-import { links } from '../kit/links.js'
 import { isolated } from '../kit/bidi.js'
 import type { View } from '../kit/page.js'
 import { BoardSwatch, FormerSwatch } from './chip.js'

@@ -1,6 +1,7 @@
 import { DEFAULT_ACCENT, isColor } from '../../core/colors.js'
 import { LANGUAGES, languageName } from '../../core/language.js'
 import { linkIn } from '../../core/links.js'
+import { links } from '../../core/pagelinks.js'
 import {
   customStyle,
   dashboardScript,
@@ -11,7 +12,6 @@ import {
   settingsStyle,
   style,
 } from '../kit/assets.js'
-import { links } from '../kit/links.js'
 import type { Said, View } from '../kit/page.js'
 import { signInFrom, withParameters } from '../kit/addresses.js'
 import { PENDING } from '../kit/pending.js'
@@ -157,7 +157,7 @@ function Flash({ view }: { view: View }) {
       {said.map(({ flash, count = 0, name = `#${count}` }) => t(`flash.${flash}`, { count, name })).join(' ')}
       {said.map(({ more }) => more)}
       {undo === undefined || !view.viewer ? null : (
-        <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
+        <Form view={view} to={links.undo(undo)}>
           <Hidden name="to" value={withParameters(view.url, { choices: view.queried('choices') })} />
           <button type="submit" class="link" data-key="u">
             {t('undo.button')}

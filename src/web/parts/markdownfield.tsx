@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import { editorScript } from '../kit/assets.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Field } from './form.js'
 

@@ -1,7 +1,7 @@
 import type { Text } from '../../core/markdown/index.js'
+import { links } from '../../core/pagelinks.js'
 import type { Merged } from '../../service/merges.js'
 import { isolated } from '../kit/bidi.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { Form, Hidden } from './form.js'
 import { nameOf, PersonLink } from './person.js'

@@ -1,6 +1,6 @@
 import type { MergeReason } from '../../core/mergereasons.js'
+import { links } from '../../core/pagelinks.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 
 /** Why a post cannot be merged yet. */

@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { RoadmapChip } from './chip.js'
 import { Icon } from './icon.js'

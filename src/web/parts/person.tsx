@@ -1,6 +1,6 @@
+import { links } from '../../core/pagelinks.js'
 import { NIL } from 'uuid'
 import { monogramOf } from '../../service/lib/avatars.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 
 interface Someone {

@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import type { DashboardPost } from '../../service/lib/postshapes.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { BoardChip, PostMarks, RoadmapChip, Tags } from './chip.js'
 import { PersonLink, TeamMark } from './person.js'

@@ -1,11 +1,11 @@
 import type { TObject } from 'typebox'
 import type { Lock } from '../../core/boardrules.js'
+import { links } from '../../core/pagelinks.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import type { Choices } from './lists.js'
 import type { View } from '../kit/page.js'
 import { cameFrom } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { TellNobody } from './audience.js'
 import { BoardField } from './boardfield.js'
 import { Field, Form, Hidden, Submit } from './form.js'
@@ -102,7 +102,7 @@ export function PostForm({
         label={t('post.text')}
         rows={8}
         value={values.contentMarkdown}
-        data={mentionsIn(view, slug === undefined ? '/posts/people' : links.people(slug))}
+        data={mentionsIn(view, slug === undefined ? links.team : links.people(slug))}
       />
       <ImageField view={view} />
       <Preview view={view} text={previewOf(view, 'contentMarkdown')[0]} />

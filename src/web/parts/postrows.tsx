@@ -1,3 +1,4 @@
+import { links } from '../../core/pagelinks.js'
 import type { Outcome } from '../../service/lib/bulk.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import { merge } from '../../service/merges.js'
@@ -54,7 +55,7 @@ export function Failures({
       </ul>
       {changed > 0 ? <p>{t(`flash.${flash}`, { count: changed })}</p> : null}
       {undo === undefined ? null : (
-        <Form view={view} to={`/undo/${encodeURIComponent(undo)}`}>
+        <Form view={view} to={links.undo(undo)}>
           <Hidden name="to" value={withParameters(view.url, {})} />
           <button type="submit" class="button plain" data-key="u">
             {t('undo.button')}

@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import { searchWords } from '../../core/words.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { BoardChip, RoadmapChip, Tags } from './chip.js'
 import { Marked } from './marked.js'

@@ -1,3 +1,4 @@
+import { links } from '../../core/pagelinks.js'
 import type { ViewInput } from '../../service/lib/views.js'
 import { create, type View as SavedView } from '../../service/views.js'
 import { withQuery } from '../kit/addresses.js'
@@ -44,9 +45,7 @@ export function SavedViews({ view, path, saved, opened, filter }: SavedProps) {
           <Submit kind="plain">{t('views.save')}</Submit>
         </Form>
         {opened?.may.includes('update') ? (
-          <a href={href(`/dashboard/views/${encodeURIComponent(opened.viewId)}/settings`)}>
-            {t('views.change', { name: opened.name })}
-          </a>
+          <a href={href(links.viewForm(opened.viewId, 'settings'))}>{t('views.change', { name: opened.name })}</a>
         ) : null}
       </div>
     </details>

@@ -1,6 +1,6 @@
 import type { LegalPage } from '../../core/legal.js'
 import type { Text } from '../../core/markdown/index.js'
-import { links } from '../kit/links.js'
+import { links } from '../../core/pagelinks.js'
 import type { View } from '../kit/page.js'
 
 const textOf = (markdown: string): Text => ({ markdown, level: 2 })

@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import type { Post } from '../../service/lib/postshapes.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import { TagChip, Tags } from './chip.js'
 import { Form, Hidden, Submit } from './form.js'

@@ -1,5 +1,5 @@
 import { closedBy, type Lock } from '../../core/boardrules.js'
-import { links } from '../kit/links.js'
+import { links } from '../../core/pagelinks.js'
 import type { View } from '../kit/page.js'
 import { Count, labelWith } from './count.js'
 import { Form, Hidden } from './form.js'

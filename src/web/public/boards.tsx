@@ -1,9 +1,9 @@
+import { links } from '../../core/pagelinks.js'
 import { searchWords } from '../../core/words.js'
 import * as follows from '../../service/boardfollows.js'
 import * as service from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { EVERY, filterOf, postsOf } from '../parts/lists.js'
 import { action, page } from '../kit/page.js'
 import { BoardSwatch } from '../parts/chip.js'
@@ -46,7 +46,7 @@ export const boards = page({
         ) : places.length === 0 ? (
           <Empty title={t('empty.boards')}>
             <p>{t('empty.boardsNext')}</p>
-            <a class="button primary" href={href('/posts/new')}>
+            <a class="button primary" href={href(links.newPost)}>
               {t('post.new')}
             </a>
           </Empty>
@@ -112,7 +112,7 @@ export const board = page({
     const { t, href } = view
     const isOpen = !shown.archived && (shown.posting !== 'team' || view.can('post:update'))
     const others = list.posts.filter(({ postId }) => !pinned.some((post) => post.postId === postId))
-    const write = href(withQuery('/posts/new', { board: shown.url }))
+    const write = href(withQuery(links.newPost, { board: shown.url }))
     return (
       <>
         <div class="top">

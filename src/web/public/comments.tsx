@@ -1,9 +1,9 @@
+import { links } from '../../core/pagelinks.js'
 import { unescaped } from '../../core/text.js'
 import * as answers from '../../service/answers.js'
 import * as service from '../../service/comments.js'
 import * as moderation from '../../service/moderation.js'
 import { cameFrom, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { teamFrame } from '../kit/teamframe.js'
 import { commentPreview } from '../parts/commentpreview.js'
@@ -23,7 +23,7 @@ import { COMMENTS } from '../parts/wholepost.js'
 import { post } from './posts.js'
 
 const postOf = ({ params }: Pick<View, 'params'>): string => links.post(params.slug ?? '')
-const pathOf = ({ params }: Pick<View, 'params'>, id = params.comment ?? ''): string =>
+const linkOf = ({ params }: Pick<View, 'params'>, id = params.comment ?? ''): string =>
   links.comment(params.slug ?? '', id)
 const given = ({ params }: View) => ({ post_id: params.slug, comment_id: params.comment })
 
@@ -40,7 +40,7 @@ export const create = action({
     ...(is_internal === 'true' && { is_internal: true }),
   }),
   done: (view, { activity: { id, comment: written } }) => ({
-    to: pathOf(view, id),
+    to: linkOf(view, id),
     flash: written.is_internal ? 'noted' : written.is_held ? 'commentedHeld' : 'commented',
   }),
 })
@@ -71,7 +71,7 @@ const load = async (view: View) => (await view.call(service.show, { comment_id: 
 /** Nothing can be changed about a comment that is hidden as spam; its author still sees it. */
 async function loadShown(view: View) {
   const shown = await load(view)
-  if (isHidden(shown.comment)) throw new Redirect(pathOf(view))
+  if (isHidden(shown.comment)) throw new Redirect(linkOf(view))
   return shown
 }
 
@@ -82,7 +82,7 @@ export const editComment = page({
   forms: [service.update],
   async load(view) {
     const shown = await loadShown(view)
-    if (!shown.comment.may.includes('update') && !view.form.error) throw new Redirect(pathOf(view))
+    if (!shown.comment.may.includes('update') && !view.form.error) throw new Redirect(linkOf(view))
     return shown
   },
   texts: (view) => previewOf(view, 'body'),
@@ -92,7 +92,7 @@ export const editComment = page({
       <h1>{view.t('comment.edit')}</h1>
       <Summary view={view} />
       <Stored view={view} texts={[unescaped(comment.body)]} />
-      <Form view={view} to={`${pathOf(view)}/edit`} takesFiles>
+      <Form view={view} to={`${linkOf(view)}/edit`} takesFiles>
         <Refused view={view} of={service.update} />
         <Hidden name="to" value={cameFrom(view)} />
         <Hidden name="if_updated_at" value={versionOf(view, view.form.values.if_updated_at, comment.updated_at)} />
@@ -114,7 +114,7 @@ export const editComment = page({
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
           <PreviewButton view={view} />
-          <a class="button plain" href={view.href(cameFrom(view) ?? pathOf(view))}>
+          <a class="button plain" href={view.href(cameFrom(view) ?? linkOf(view))}>
             {view.t('form.cancel')}
           </a>
         </div>
@@ -139,7 +139,7 @@ export const update = action({
     ...(if_updated_at && { if_updated_at }),
     ...(view.can('comment:create_internal') && { is_internal: is_internal === 'true' }),
   }),
-  done: (view) => ({ to: cameFrom(view) ?? pathOf(view), flash: 'saved' }),
+  done: (view) => ({ to: cameFrom(view) ?? linkOf(view), flash: 'saved' }),
 })
 
 export const deleteComment = page({
@@ -152,7 +152,7 @@ export const deleteComment = page({
   },
   title: ({ t }) => t('comment.delete'),
   show(view, { author, comment, isTaken }) {
-    const [path, title] = [pathOf(view), view.t('comment.delete')]
+    const [path, title] = [linkOf(view), view.t('comment.delete')]
     const quote = <Quote view={view} person={author} text={comment.body} />
     if (isTaken)
       return (
@@ -199,8 +199,8 @@ export const reportComment = page({
       view={view}
       of={moderation.reportComment}
       title={view.t('report.comment')}
-      to={`${pathOf(view)}/report`}
-      back={pathOf(view)}
+      to={`${linkOf(view)}/report`}
+      back={linkOf(view)}
       quote={<Quote view={view} person={author} text={comment.body} />}
     />
   ),
@@ -210,7 +210,7 @@ export const report = action({
   operation: moderation.reportComment,
   page: async () => reportComment,
   input: (view, { reason }) => ({ ...given(view), reason: reason || null }),
-  done: (view) => ({ to: pathOf(view), flash: 'reported' }),
+  done: (view) => ({ to: linkOf(view), flash: 'reported' }),
 })
 
 const decision = (word: 'keep' | 'spam') =>
@@ -221,8 +221,8 @@ const decision = (word: 'keep' | 'spam') =>
       decision: word,
       ...(if_updated_at && { if_updated_at }),
     }),
-    done: (view) => ({ to: cameFrom(view) ?? pathOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
-    settled: { CONTENT_CHANGED: (view) => ({ to: cameFrom(view) ?? pathOf(view), flash: 'changedMeanwhile' }) },
+    done: (view) => ({ to: cameFrom(view) ?? linkOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
+    settled: { CONTENT_CHANGED: (view) => ({ to: cameFrom(view) ?? linkOf(view), flash: 'changedMeanwhile' }) },
   })
 
 export const spam = decision('spam')

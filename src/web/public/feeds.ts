@@ -1,11 +1,11 @@
 import type { Text } from '../../core/markdown/index.js'
+import { links } from '../../core/pagelinks.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
 import * as boards from '../../service/boards.js'
 import * as comments from '../../service/comments.js'
 import * as legal from '../../service/legal.js'
 import * as posts from '../../service/posts.js'
 import * as roadmaps from '../../service/roadmaps.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 import type { Document } from '../kit/routes.js'
 import { nameOf } from '../parts/person.js'
@@ -127,7 +127,7 @@ export const postFeed: Document = {
     const entries = activity.map(({ comment, author }) => ({
       id: comment.id,
       title: entryTitle(view, comment, nameOf(view, author)),
-      path: `${path}/comments/${comment.id}`,
+      path: links.comment(post.slug, comment.id),
       author: nameOf(view, author),
       at: comment.created_at,
       updated: comment.updated_at,
@@ -177,7 +177,7 @@ const UNLISTED = [
   '/setup',
   '/password-reset',
   '/email-verify',
-  '/posts/new',
+  links.newPost,
   '/api',
 ]
 

@@ -1,8 +1,8 @@
+import { links } from '../../core/pagelinks.js'
 import { searchWords } from '../../core/words.js'
 import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { assertTidy, boardsWith, filterOf, postsOf, roadmapsWith } from '../parts/lists.js'
 import { page, Redirect } from '../kit/page.js'
 import type { Download } from '../kit/routes.js'
@@ -50,7 +50,7 @@ export const home = page({
               </p>
             ) : null}
           </div>
-          <a class="button primary" href={href(withQuery('/posts/new', { board: query.board }))}>
+          <a class="button primary" href={href(withQuery(links.newPost, { board: query.board }))}>
             {t('post.new')}
           </a>
         </div>
@@ -64,7 +64,7 @@ export const home = page({
         ) : (
           <Empty title={t('empty.posts')}>
             <p>{t('empty.postsNext')}</p>
-            <a class="button primary" href={href('/posts/new')}>
+            <a class="button primary" href={href(links.newPost)}>
               {t('post.new')}
             </a>
           </Empty>

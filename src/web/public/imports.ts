@@ -1,5 +1,5 @@
+import { links } from '../../core/pagelinks.js'
 import { findPath } from '../../service/imports.js'
-import { links } from '../kit/links.js'
 import type { View } from '../kit/page.js'
 
 /** Where the post is now that had this path where it was imported from. */

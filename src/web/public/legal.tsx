@@ -1,8 +1,8 @@
 import { AppError } from '../../core/errors.js'
 import { isLegalPage } from '../../core/legal.js'
 import type { Text } from '../../core/markdown/index.js'
+import { links } from '../../core/pagelinks.js'
 import { show } from '../../service/legal.js'
-import { links } from '../kit/links.js'
 import { page } from '../kit/page.js'
 import { Head } from '../parts/head.js'
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import { LIKELY, RELATED } from '../../core/search/likely.js'
 import { unescaped } from '../../core/text.js'
 import type { SimilarReason } from '../../service/lib/similarreasons.js'
@@ -6,7 +7,6 @@ import type { Post } from '../../service/lib/postshapes.js'
 import { titleMissing } from '../../service/lib/posttitles.js'
 import * as service from '../../service/posts.js'
 import { cameFrom } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { boardsWith, roadmapsWith } from '../parts/lists.js'
 import { action, page, Redirect, type Fields, type LiveView, type View } from '../kit/page.js'
@@ -74,7 +74,7 @@ export const newPost = page({
       <Summary view={view} />
       <PostForm
         view={view}
-        to="/posts/new"
+        to={links.newPost}
         of={service.create}
         boards={places}
         {...(similar && { similar })}
@@ -180,7 +180,7 @@ export const create = action({
           )}
           <PostForm
             view={view}
-            to="/posts/new"
+            to={links.newPost}
             of={service.create}
             boards={taking(view, places.boards)}
             {...(found && { similar: found })}

@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import { errorIn } from '../../service/lib/bulk.js'
 import { move } from '../../service/postmoves.js'
 import { cameFrom, within } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { action, page } from '../kit/page.js'
 import { Hidden } from '../parts/form.js'
 import { roadmapsWith } from '../parts/lists.js'

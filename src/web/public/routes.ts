@@ -1,4 +1,4 @@
-import { links } from '../kit/links.js'
+import { links } from '../../core/pagelinks.js'
 import type { RoutesOf } from '../kit/routes.js'
 
 const posts = () => import('./posts.js')

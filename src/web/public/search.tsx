@@ -1,10 +1,10 @@
 import { AppError } from '../../core/errors.js'
+import { links } from '../../core/pagelinks.js'
 import type { Post } from '../../service/lib/postshapes.js'
 import * as posts from '../../service/posts.js'
 import { find, type SearchHit } from '../../service/search.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
 import { searchScript } from '../kit/assets.js'
-import { links } from '../kit/links.js'
 import { page, Redirect, type View } from '../kit/page.js'
 import { Empty } from '../parts/empty.js'
 import { Select } from '../parts/filters.js'
@@ -133,7 +133,7 @@ export const search = page({
 const Write = ({ view, text, isFirst = false }: { view: View; text: string; isFirst?: boolean }) => (
   <a
     class={isFirst ? 'button primary' : 'button plain'}
-    href={view.href(withQuery('/posts/new', { title: text.slice(0, 100) }))}
+    href={view.href(withQuery(links.newPost, { title: text.slice(0, 100) }))}
   >
     {view.t('search.write')}
   </a>

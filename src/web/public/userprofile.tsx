@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { excerptCached } from '../../core/markdown/excerpt.js'
+import { links } from '../../core/pagelinks.js'
 import * as posts from '../../service/posts.js'
 import * as service from '../../service/userprofile.js'
 import { show } from '../../service/users.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'
-import { links } from '../kit/links.js'
 import { page, Redirect, type View } from '../kit/page.js'
 import { Count } from '../parts/count.js'
 import { Empty } from '../parts/empty.js'
@@ -34,13 +34,12 @@ async function profileAt(view: View): Promise<Profile> {
 }
 
 /** Where a list of a person is. */
-const pathOf = ({ user }: Profile, tab: Tab): string =>
-  tab === 'posts' ? links.profile(user.username) : `${links.profile(user.username)}/${tab}`
+const tabOf = ({ user }: Profile, tab: Tab): string => links.profile(user.username, tab === 'posts' ? undefined : tab)
 
 /** To the last page, where the address names one after it. */
 function assertPage(view: View, profile: Profile, tab: Tab, { total_pages: pages }: { total_pages: number }): void {
   if (pageNumber(view) > Math.max(1, pages))
-    throw new Redirect(withQuery(pathOf(profile, tab), { page: pages > 1 ? pages : undefined }))
+    throw new Redirect(withQuery(tabOf(profile, tab), { page: pages > 1 ? pages : undefined }))
 }
 
 const asked = (view: View) => ({ page: pageNumber(view), limit: SIZE })
@@ -199,7 +198,7 @@ function Frame({
           <nav class="tabs" aria-label={t('profile.lists')}>
             {tabs.map((each) =>
               profile[each] === undefined ? null : (
-                <a href={href(pathOf(profile, each))} aria-current={each === tab ? 'page' : undefined}>
+                <a href={href(tabOf(profile, each))} aria-current={each === tab ? 'page' : undefined}>
                   {t(TITLES[each])}{' '}
                   <span class="soft">
                     <Count view={view} of={profile[each]} />

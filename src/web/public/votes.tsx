@@ -1,7 +1,7 @@
+import { links } from '../../core/pagelinks.js'
 import * as service from '../../service/votes.js'
 import { pageNumber, within } from '../kit/addresses.js'
 import { isolated } from '../kit/bidi.js'
-import { links } from '../kit/links.js'
 import { action, page, type Fields, type Flash, type Outcome, type View } from '../kit/page.js'
 import * as posts from '../../service/posts.js'
 import { labelWith } from '../parts/count.js'
