@@ -6,16 +6,6 @@ export type Posting = (typeof POSTING)[number]
 export const LOCKS = ['none', 'comments', 'votes', 'all'] as const
 export type Lock = (typeof LOCKS)[number]
 
-/** What closes a post to new comments, or to votes: the archive to everybody, a lock to all but those who may lock. */
-export function closedBy(
-  what: 'comments' | 'votes',
-  { isArchived, locked = 'none' }: { isArchived: boolean; locked?: Lock | undefined },
-  mayLock: boolean,
-): 'archive' | 'lock' | undefined {
-  if (isArchived) return 'archive'
-  return !mayLock && (locked === what || locked === 'all') ? 'lock' : undefined
-}
-
 /** The order of the posts of a board, on its page. */
 export const BOARD_SORTS = ['trending', 'newest', 'votes', 'discussed'] as const
 export type BoardSort = (typeof BOARD_SORTS)[number]

@@ -9,7 +9,7 @@ import type { UserRow } from '../db/tables.js'
 import { deleteTotp, findTotp } from '../db/totp.js'
 import { deleteOneTimeTokensOf } from '../db/tokens.js'
 import { assignEveryone, endSessions, findUserByEmail, isFormerUsername, lockUser, updateUser } from '../db/users.js'
-import { assertNoKey, assertOwner, refusedBy, type Access } from './lib/access.js'
+import { assertNoKey, refusedBy, type Access, type Actor } from './lib/access.js'
 import { blockIn } from './lib/blocking.js'
 import { change } from './lib/change.js'
 import { forgetWrongCodes } from './lib/codeguesses.js'
@@ -67,6 +67,9 @@ export const show = operation({
   },
 })
 
+/** What refuses somebody to create an account without an invitation. */
+export const refusalToAdd = (actor: Actor): AppError | undefined => refusedBy('owner', actor)
+
 export const create = operation({
   id: 'users.create',
   summary: 'Create a user with an invitation by mail, or, as the owner, with a password or without either',
@@ -97,7 +100,8 @@ export const create = operation({
     if (invited) assertMail({ mails: true }, ctx)
     const address = assertEmail(email)
     await assertAddressAllowed(ctx.db, address)
-    if (!invited) assertOwner('owner', ctx.actor)
+    const refused = invited ? undefined : refusalToAdd(ctx.actor)
+    if (refused) throw refused
     if (!hasNone) {
       assertNoKey(ctx.actor)
       assertNewPassword(password)

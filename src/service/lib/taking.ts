@@ -1,13 +1,26 @@
-import { closedBy } from '../../core/boardrules.js'
+import type { Lock, Posting } from '../../core/boardrules.js'
 import { AppError } from '../../core/errors.js'
 import { boardsWithIds } from '../../db/boards.js'
 import type { PostView } from '../../db/posts/row.js'
 import type { Db } from '../../db/tables.js'
-import { can, notAllowed, type Actor } from './access.js'
+import { canNow, notAllowed, type Actor } from './access.js'
 import { shownBy } from './voters.js'
 
 /** What decides what a post takes, with its board. */
 export type Taking = Pick<PostView, 'archived' | 'locked' | 'number'>
+
+/**
+ * What closes a post to new comments of somebody, or to their votes: the archive to everybody, a lock to all but those
+ * who may lock. Pages show no form for them then.
+ */
+export function closedTo(
+  actor: Actor,
+  what: 'comments' | 'votes',
+  { isArchived, locked = 'none' }: { isArchived: boolean; locked?: Lock | undefined },
+): 'archive' | 'lock' | undefined {
+  if (isArchived) return 'archive'
+  return (locked === what || locked === 'all') && !canNow(actor, 'post:update') ? 'lock' : undefined
+}
 
 /** BOARD_ARCHIVED or POST_LOCKED where a post takes no comments, or no votes. */
 export function refusalToTake(
@@ -15,7 +28,7 @@ export function refusalToTake(
   what: 'comments' | 'votes',
   { archived, locked, number }: Taking,
 ): AppError | undefined {
-  const closed = closedBy(what, { isArchived: archived === 1, locked }, can(actor, 'post:update'))
+  const closed = closedTo(actor, what, { isArchived: archived === 1, locked })
   if (closed === undefined) return undefined
   return closed === 'archive'
     ? boardArchived()
@@ -33,12 +46,21 @@ export function assertTakes(actor: Actor, what: 'comments' | 'votes', post: Taki
 
 const boardArchived = () => new AppError('BOARD_ARCHIVED', 'The board is archived: it can only be read.')
 
+/** What refuses somebody a new post on a board. Pages do not offer the board then. */
+export function refusalToPost(
+  actor: Actor,
+  { isArchived, posting }: { isArchived: boolean; posting: Posting | undefined },
+): AppError | undefined {
+  if (isArchived) return boardArchived()
+  return posting === 'team' && !canNow(actor, 'post:update') ? notAllowed(['post:update']) : undefined
+}
+
 /** Throws where a new post may not be on a board. */
 export async function assertTakesPosts({ db, actor }: { db: Db; actor: Actor }, boardId: string | null): Promise<void> {
   if (boardId === null) return
   const [board] = await boardsWithIds(db, [boardId])
-  if (board?.archived === 1) throw boardArchived()
-  if (board?.posting === 'team' && !can(actor, 'post:update')) throw notAllowed(['post:update'])
+  const refused = board && refusalToPost(actor, { isArchived: board.archived === 1, posting: board.posting })
+  if (refused) throw refused
 }
 
 /** Throws where an author may not move a post to another board, or to none: others would see votes that are hidden now. */

@@ -35,7 +35,7 @@ export const invitations = page({
     assertTidy(view)
     const state = STATES.find((each) => each === view.query.state)
     const found = await view.call(service.list, { ...(state && { state: [state] }), page: pageNumber(view), limit: 50 })
-    return { ...found, roles: await rolesToGive(view), mayCreate: view.actor.isOwner }
+    return { ...found, roles: await rolesToGive(view), mayCreate: users.refusalToAdd(view.actor) === undefined }
   },
   title: ({ t }) => t('nav.invitations'),
   show(view, { invitations: rows, roles: given, page_info: { has_next_page: hasNext }, mayCreate }) {

@@ -1,4 +1,3 @@
-import { closedBy } from '../../core/boardrules.js'
 import { links } from '../../core/pagelinks.js'
 import { SECTIONS } from '../kit/sections.js'
 import type { Told } from '../../service/told.js'
@@ -19,6 +18,7 @@ import { AuthorFacts, Reports } from '../parts/reports.js'
 import { Segments } from '../parts/segments.js'
 import { StatusMenu } from '../parts/statusmenu.js'
 import { TagsPanel } from '../parts/tagspanel.js'
+import { takesVotes } from '../parts/taking.js'
 import { Time } from '../parts/time.js'
 import { RowVerbs } from './decisions.js'
 import { By, LOG, What } from '../parts/event.js'
@@ -188,8 +188,7 @@ function Author({ view, post: { author }, person, item }: Props) {
 /** Who voted, and a vote for somebody who asked by mail or on the phone. */
 function Voters({ view, post, voters, segments, isOnBehalf }: Props) {
   const { t, href } = view
-  const { locked, is_archived: isArchived = false } = post
-  const takes = isOnBehalf && closedBy('votes', { isArchived, locked }, view.can('post:update')) === undefined
+  const takes = isOnBehalf && takesVotes(view, post)
   const removes = takes && view.may(votes.unassign)
   const path = (verb: string) => linkWithList(view, post.slug, verb)
   return (

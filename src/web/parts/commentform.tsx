@@ -1,5 +1,4 @@
 import * as comments from '../../service/comments.js'
-import { closedBy, type Lock } from '../../core/boardrules.js'
 import { links } from '../../core/pagelinks.js'
 import type { View } from '../kit/page.js'
 import { Check, Form, Hidden, Submit } from './form.js'
@@ -11,6 +10,7 @@ import { NameField } from './namefield.js'
 import { Preview, PreviewButton, previewOf } from './preview.js'
 import { Refused } from './refused.js'
 import { SignInNext } from './signinnext.js'
+import { takesComments, type Closable } from './taking.js'
 
 interface CommentFormProps {
   view: View
@@ -30,16 +30,6 @@ interface CommentFormProps {
   /** The post, which may take no comments any more. */
   post: Closable
 }
-
-/** What closes a post. */
-export interface Closable {
-  locked?: Lock
-  is_archived?: boolean
-}
-
-/** Whether a post takes comments of whoever reads the page. */
-export const takesComments = (view: View, { locked, is_archived: isArchived = false }: Closable): boolean =>
-  closedBy('comments', { isArchived, locked }, view.can('post:update')) === undefined
 
 /** Whether a form that comes back has what was typed here: a reply to this comment, or a note, or else a comment. */
 export const isSent = ({ form: { values } }: View, parent: string | undefined, kind?: 'public' | 'note'): boolean =>

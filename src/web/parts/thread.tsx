@@ -1,17 +1,19 @@
 import { NIL } from 'uuid'
 import type { Text } from '../../core/markdown/index.js'
 import { links } from '../../core/pagelinks.js'
+import { unanswer } from '../../service/answers.js'
 import type { Activity } from '../../service/lib/commentshapes.js'
 import type { Reported } from '../../service/reports.js'
 import { withQuery } from '../kit/addresses.js'
 import { isolated } from '../kit/bidi.js'
 import type { View } from '../kit/page.js'
 import { RoadmapChip } from './chip.js'
-import { CommentForm, isSent, takesComments, type Closable } from './commentform.js'
+import { CommentForm, isSent } from './commentform.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
 import { nameOf, PersonLink, TeamMark } from './person.js'
 import { ReportLink } from './report.js'
+import { takesComments, type Closable } from './taking.js'
 import { Time } from './time.js'
 
 /** Headings in a comment are below that of the comments. */
@@ -144,7 +146,7 @@ function CommentItem({
           {may.includes('delete') || comment.others_took_part ? (
             <a href={view.href(withQuery(`${at}/delete`, { to: team?.back }))}>{t('action.delete')}</a>
           ) : null}
-          {may.includes('answer') || (comment.is_answer && view.can('post:update')) ? (
+          {(comment.is_answer ? view.may(unanswer) : may.includes('answer')) ? (
             <Form view={view} to={`${at}/${comment.is_answer ? 'unanswer' : 'answer'}`}>
               <Hidden name="to" value={team?.back} />
               <button type="submit" class="link">

@@ -1,25 +1,19 @@
-import { closedBy, type Lock } from '../../core/boardrules.js'
 import { links } from '../../core/pagelinks.js'
 import type { View } from '../kit/page.js'
 import { Count, labelWith } from './count.js'
 import { Form, Hidden } from './form.js'
 import { Icon } from './icon.js'
+import { takesVotes, type Closable } from './taking.js'
 
-interface Voted {
+interface Voted extends Closable {
   slug: string
   number: number
   title: string
   voters: { votesCount: number; votes_hidden?: boolean; viewerVote?: unknown }
-  locked?: Lock
-  is_archived?: boolean
 }
 
 /** Where the board shows votes to those who voted alone. */
 const UNKNOWN = '–'
-
-/** Whoever may lock a post votes for it all the same. */
-const isClosed = (view: View, { locked, is_archived: isArchived = false }: Voted): boolean =>
-  closedBy('votes', { isArchived, locked }, view.can('post:update')) !== undefined
 
 const labelOf = (view: View, { title, voters }: Voted): string =>
   view.t('vote.label', {
@@ -39,7 +33,7 @@ export function VoteInForm({ view, post }: { view: View; post: Voted }) {
         </span>
       </span>
     )
-  if (isClosed(view, post)) return <Closed view={view} post={post} />
+  if (!takesVotes(view, post)) return <Closed view={view} post={post} />
   return (
     <span class="vote">
       <button
@@ -88,7 +82,7 @@ function Closed({ view, post }: { view: View; post: Voted }) {
 /** A vote for a post: a form of one button, which a script sends without leaving the page. */
 export function Vote({ view, post }: { view: View; post: Voted }) {
   const { votesCount: count, viewerVote, votes_hidden: isHidden = false } = post.voters
-  if (isClosed(view, post) && view.copiedAt === undefined) return <Closed view={view} post={post} />
+  if (!takesVotes(view, post) && view.copiedAt === undefined) return <Closed view={view} post={post} />
   const isVoted = viewerVote !== undefined
   const path = links.post(post.slug)
   if (view.copiedAt !== undefined)

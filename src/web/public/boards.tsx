@@ -15,6 +15,7 @@ import { Icon } from '../parts/icon.js'
 import { Pager } from '../parts/pager.js'
 import { PostList } from '../parts/postlist.js'
 import { SearchForm } from '../parts/search.js'
+import { takesPosts } from '../parts/taking.js'
 
 export const boards = page({
   cache: 'actor',
@@ -110,7 +111,7 @@ export const board = page({
   ),
   show(view, { board: shown, isFollowed, list, pinned }) {
     const { t, href } = view
-    const isOpen = !shown.archived && (shown.posting !== 'team' || view.can('post:update'))
+    const isOpen = takesPosts(view, shown)
     const others = list.posts.filter(({ postId }) => !pinned.some((post) => post.postId === postId))
     const write = href(withQuery(links.newPost, { board: shown.url }))
     return (

@@ -31,7 +31,7 @@ export const mergePost = page({
   forms: [service.merge],
   async load(view) {
     const post = await postAt(view)
-    if (!view.can('post:update')) throw new Redirect(links.post(post.slug))
+    if (!view.may(service.merge)) throw new Redirect(links.post(post.slug))
     const words = wordsIn(view.form.error ? view.form.values : view.query)
     if (words) {
       const found = await foundBy(view, words, [post])

@@ -18,6 +18,7 @@ import { PostList } from '../parts/postlist.js'
 import { admitPreview, previewOf } from '../parts/preview.js'
 import { named } from '../parts/namefield.js'
 import { Stored, versionOf } from '../parts/stored.js'
+import { takesPosts } from '../parts/taking.js'
 import { postAt } from './posts.js'
 
 /** The choices of a form, with those that are chosen. */
@@ -48,8 +49,7 @@ async function similarTo(
 
 /** Boards that take the posts of whoever reads the page, and the present board of a post. */
 const taking = (view: View, { rows, total }: Awaited<ReturnType<typeof boardsWith>>, present?: string) => {
-  const isTeam = view.can('post:update')
-  const open = rows.filter(({ url, archived, posting }) => url === present || (!archived && (isTeam || posting !== 'team'))) // prettier-ignore
+  const open = rows.filter((board) => board.url === present || takesPosts(view, board))
   return { rows: open, total: total - rows.length + open.length }
 }
 
