@@ -4,7 +4,8 @@ import { h } from 'preact'
 import { describe, expect, it } from 'vitest'
 import * as boards from '../../src/service/boards.js'
 import * as posts from '../../src/service/posts.js'
-import { page, type AnyPage } from '../../src/web/kit/page.js'
+import { page, type AnyPage, type LiveView } from '../../src/web/kit/page.js'
+import type { Document } from '../../src/web/kit/routes.js'
 import { surfaceOf } from '../../src/web/kit/surface.js'
 import { routes } from '../../src/web/index.js'
 import { engines, makeSite, temporaryFolder, type Engine } from '../support/site.js'
@@ -36,10 +37,25 @@ it('the compiler refuses a page that does not say how it is cached, and a cached
     page({ ...rest, cache: 'actor', load: (view) => view.call(posts.search, { words: 'x' }) }),
     // @ts-expect-error -- a limit
     page({ ...rest, cache: 'visitor', load: (view) => view.guard('preview', async () => {}) }),
+    // @ts-expect-error -- a `load` that asks for more than the view of a cached page
+    page({ ...rest, cache: 'visitor', load: (view: LiveView) => view.call(posts.search, { words: 'x' }) }),
+    // @ts-expect-error -- the same of the other functions of a page
+    page({ ...rest, cache: 'actor', load: async () => {}, show: (view: LiveView) => h('p', null, String(view.guard)) }),
     page({ ...rest, cache: 'never', load: (view) => view.call(posts.search, { words: 'x' }) }),
+    page({ ...rest, cache: 'never', load: (view: LiveView) => view.call(posts.search, { words: 'x' }) }),
     page({ ...rest, cache: 'actor', load: (view) => view.call(boards.list, {}) }),
   ]
-  expect(pages).toHaveLength(5)
+  expect(pages).toHaveLength(8)
+})
+
+it('the compiler refuses a document that asks for more than the view of a cached page', () => {
+  const rest = { type: 'text/plain', cache: 'visitor' as const }
+  const documents: Document[] = [
+    // @ts-expect-error -- an operation without a cache
+    { ...rest, make: async (view: LiveView) => JSON.stringify(await view.call(posts.search, { words: 'x' })) },
+    { ...rest, make: async (view) => view.path },
+  ]
+  expect(documents).toHaveLength(2)
 })
 
 describe.each(engines)('a new page on %s', (engine) => {

@@ -31,7 +31,7 @@ export interface View extends Addresses {
   actor: Actor
   /** Null for visitors. */
   viewer: Viewer | null
-  can(this: void, permission: Permission): boolean
+  can: (this: void, permission: Permission) => boolean
   settings: Settings
   /** The HTML of what the owner announces. */
   announcement: string | undefined
@@ -51,9 +51,9 @@ export interface View extends Addresses {
   params: Record<string, string>
   query: Record<string, string>
   /** Every value that the address has of a parameter. */
-  queried(this: void, name: string): string[]
+  queried: (this: void, name: string) => string[]
   /** Whether whoever is signed in may run an operation, as far as this does not depend on a row. */
-  may(this: void, op: AnyOperation): boolean
+  may: (this: void, op: AnyOperation) => boolean
   /** What was done, to say it first. */
   said: readonly Said[]
   /** How many posts and comments wait for a decision by whoever is signed in, see `moderation.count`. */
@@ -69,7 +69,7 @@ export interface View extends Addresses {
   /** The HTML of a text that the page declares in `texts`. */
   html: Html
   /** Renders texts: for what is no page. A page declares `texts`. */
-  render(this: void, texts: readonly Text[]): Promise<Html>
+  render: (this: void, texts: readonly Text[]) => Promise<Html>
   /** What refuses the operations of the page's `forms`, whatever is sent, by their ids. */
   refusals: ReadonlyMap<string, AppError>
 }
@@ -86,9 +86,9 @@ export interface LiveView extends View {
   /** What was sent with the form whose action takes a `file`. */
   file: SentFile | undefined
   /** Runs work that is no operation, and counts it. Throws RATE_LIMITED. */
-  guard<T>(this: void, name: LimitName, work: () => Promise<T>): Promise<T>
+  guard: <T>(this: void, name: LimitName, work: () => Promise<T>) => Promise<T>
   /** What refuses an operation, whatever is sent. */
-  refusalOf(this: void, op: AnyOperation): Promise<AppError | undefined>
+  refusalOf: (this: void, op: AnyOperation) => Promise<AppError | undefined>
 }
 
 /** A file that is received as it is taken. */
@@ -123,7 +123,7 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
    */
   section?: Section
   /** The section of the dashboard whose frame a public page gets, see `teamFrame`. It has no effect on access. */
-  frame?(this: void, view: V): Section | undefined
+  frame?: (this: void, view: V) => Section | undefined
   /** The operation of its form, where the page is there for that alone. It responds with 404 to those who may not run it. */
   of?: AnyOperation
   /** It leads those to another page who may not use its section. */
@@ -137,13 +137,13 @@ interface Definition<Cache extends PageCache, V extends View, Data> {
   /** The operations of its forms that are said above the fields to be refused, where they are (`Refused`). */
   forms?: readonly AnyOperation[]
   /** Loads what it shows. To lead elsewhere, it throws a `Redirect`, or with cookies an `Ended`. */
-  load(this: void, view: V): Promise<Data>
+  load: (this: void, view: V) => Promise<Data>
   /** The texts that it shows as HTML. They are rendered before it is. */
-  texts?(this: void, view: View, data: Data): readonly Text[]
-  title(this: void, view: View, data: Data): string
+  texts?: (this: void, view: View, data: Data) => readonly Text[]
+  title: (this: void, view: View, data: Data) => string
   /** Elements of the head: description, canonical address, feeds. */
-  head?(this: void, view: View, data: Data): ComponentChildren
-  show(this: void, view: View, data: Data): VNode
+  head?: (this: void, view: View, data: Data) => ComponentChildren
+  show: (this: void, view: View, data: Data) => VNode
 }
 
 /** A page whose data only it knows. */
@@ -200,9 +200,9 @@ export interface Action<In = never, Out = unknown> {
   /** Null where the form changes no data. */
   operation: Operation<In, Out> | null
   /** What the operation gets: its fields, whose values it checks. `form` is what was sent, as text. */
-  input(this: void, view: LiveView, form: Fields): { [Field in keyof NoInfer<In>]?: unknown }
+  input: (this: void, view: LiveView, form: Fields) => { [Field in keyof NoInfer<In>]?: unknown }
   /** The page with the form. */
-  page?(this: void): Promise<AnyPage>
+  page?: (this: void) => Promise<AnyPage>
   /** Fields of the form that have several values, see `listed`. */
   many?: readonly string[]
   /** Fields of the form, where the operation names them otherwise. */
@@ -215,12 +215,12 @@ export interface Action<In = never, Out = unknown> {
   /** How many bytes the form may send as `file`, its last field. The action takes them as they arrive. */
   file?: number
   /** A page in between: a question before loss, or what to look at first. Undefined goes on. */
-  before?(
+  before?: (
     this: void,
     view: LiveView,
     form: Fields,
-  ): Promise<{ title: string; section?: Section; page?: AnyPage; texts?: readonly Text[]; show: VNode } | undefined>
-  done(this: void, view: LiveView, output: Out, form: Fields): Outcome | Promise<Outcome>
+  ) => Promise<{ title: string; section?: Section; page?: AnyPage; texts?: readonly Text[]; show: VNode } | undefined>
+  done: (this: void, view: LiveView, output: Out, form: Fields) => Outcome | Promise<Outcome>
   /** What to do where the operation refuses with this code, as if it had been done. */
   settled?: Partial<Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>>
 }

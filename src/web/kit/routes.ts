@@ -32,7 +32,7 @@ export interface Routes extends Required<RoutesOf> {
   login: Lazy<AnyPage>
   error: Lazy<ErrorPage>
   /** Where a page that is not there leads, without the base path. */
-  moved?(this: void, view: View): Promise<string | undefined>
+  moved?: (this: void, view: View) => Promise<string | undefined>
   /** The time of a copy that needs no server: its pages have no forms and no scripts, and say when they were made. */
   copiedAt?: string
   /** They are all there is: they lead to no other page, and say themselves what was done. */
@@ -54,16 +54,16 @@ export interface FrameProps {
 
 export interface Frame {
   /** A whole page. */
-  Layout(this: void, props: FrameProps): VNode
+  Layout: (this: void, props: FrameProps) => VNode
   /** The content of a page that says one thing. */
-  Notice(this: void, props: { title: string }): VNode
+  Notice: (this: void, props: { title: string }) => VNode
 }
 
 /** A page that shows an error. */
 export interface ErrorPage {
-  title(this: void, view: View, error: AppError): string
+  title: (this: void, view: View, error: AppError) => string
   /** `repeat` is the form that failed, where it may succeed later. */
-  show(this: void, view: View, error: AppError, repeat?: Repeat): VNode
+  show: (this: void, view: View, error: AppError, repeat?: Repeat) => VNode
 }
 
 /** Something for machines: a feed, the sitemap. */
@@ -74,11 +74,11 @@ export interface Document {
   /** Machines see what visitors see, until a row changes that it was read from. */
   cache: 'visitor'
   /** A string is compressed; a buffer is sent as it is. */
-  make(this: void, view: View): Promise<string | Buffer>
+  make: (this: void, view: View) => Promise<string | Buffer>
 }
 
 /** A file: a download of the service. Visitors sign in first where it is not for everyone. */
 export interface Download {
   operation: Operation<object, LongBody, undefined>
-  input(this: void, view: View): Readonly<Record<string, unknown>>
+  input: (this: void, view: View) => Readonly<Record<string, unknown>>
 }
