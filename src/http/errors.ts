@@ -70,7 +70,7 @@ export function sendError(response: ServerResponse, { status, body, retryAfter }
   response.end(JSON.stringify(body))
 }
 
-/** Refuses a request too early for the pages. A person who reads them gets words, not JSON. */
+/** Refuses a request before it reaches the pages. HTML for browsers, JSON otherwise. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,

@@ -36,7 +36,7 @@ export function clientGate({ limit, trust, log }: Parts): Gate {
   }
 }
 
-/** Two hosts come joined: which of them counts, a proxy may see otherwise. */
+/** Duplicate Host headers arrive joined; reject them, a proxy may use the other. */
 export const hostGate: Gate = (request, response) => {
   if (!request.headers.host?.includes(',')) return true
   sendError(response, new AppError('BAD_REQUEST', 'The request has more than one Host header.'), requestId(request))

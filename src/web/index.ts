@@ -49,5 +49,5 @@ export const mailPages = surfaceOf({
   frame: routes.frame,
   login: routes.login,
   error: routes.error,
-  isAlone: true,
+  mailPagesOnly: true,
 })

@@ -187,7 +187,7 @@ export const logout = action({
   operation: sessions.revoke,
   input: () => ({ sessionId: 'current' }),
   done: () => ({ to: '/', session: null, flash: 'loggedOut' }),
-  settled: { SESSION_NOT_FOUND: () => ({ to: '/', session: null, flash: 'loggedOut' }) },
+  treatAsDone: { SESSION_NOT_FOUND: () => ({ to: '/', session: null, flash: 'loggedOut' }) },
 })
 
 /** The same form, with what the visitor wanted to do. */

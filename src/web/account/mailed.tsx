@@ -44,12 +44,12 @@ export const reset = action({
 
 /** Shown for mail links that are truncated or expired. */
 function Broken({ view, to, action, spent }: { view: View; to: string; action: Key; spent: Key }) {
-  const { t, href, isAlone } = view
+  const { t, href, mailPagesOnly } = view
   const isCut = tokenOf(view) === ''
   return (
     <Empty title={t(isCut ? 'token.broken' : 'token.spent')} isPage>
       <p>{t(isCut ? 'token.brokenNext' : spent)}</p>
-      {isAlone && to === '/settings' ? null : (
+      {mailPagesOnly && to === '/settings' ? null : (
         <a class="button primary" href={href(to)}>
           {t(action)}
         </a>
@@ -63,11 +63,12 @@ export const confirmPage = page({
   isUnlisted: true,
   load: (view) => linkOf(view, 'resetPassword'),
   texts: noteTexts,
-  title: ({ t, isAlone }, { isInvitation }) => t(isInvitation && !isAlone ? 'accept.title' : 'confirm.title'),
+  title: ({ t, mailPagesOnly }, { isInvitation }) =>
+    t(isInvitation && !mailPagesOnly ? 'accept.title' : 'confirm.title'),
   show: (view, { isBroken, isInvitation }) =>
     isBroken ? (
       <Broken view={view} to="/password-reset" action="reset.again" spent="token.spentNext" />
-    ) : isInvitation && !view.isAlone ? (
+    ) : isInvitation && !view.mailPagesOnly ? (
       <Accept view={view} />
     ) : (
       <div class="narrow card">
@@ -135,7 +136,7 @@ export const accept = action({
   input: (_view, { token, name, password }) => ({ token, password, ...(name && { name }) }),
   done: () => ({ to: '/', flash: 'accepted' }),
   // The invitation was accepted or revoked meanwhile. The link still sets a password.
-  settled: { INVITATION_NOT_FOUND: (_view, { token = '' }) => ({ to: confirmOf(token) }) },
+  treatAsDone: { INVITATION_NOT_FOUND: (_view, { token = '' }) => ({ to: confirmOf(token) }) },
 })
 
 const confirmOf = (token: string): string => withQuery('/password-reset/confirm', { token })
@@ -172,5 +173,5 @@ export const verify = action({
   page: async () => verifyPage,
   input: (_view, { token }) => ({ token }),
   done: () => ({ to: '/', flash: 'verified' }),
-  settled: { EMAIL_VERIFIED: () => ({ to: '/', flash: 'verified' }) },
+  treatAsDone: { EMAIL_VERIFIED: () => ({ to: '/', flash: 'verified' }) },
 })

@@ -1,9 +1,9 @@
-// Shortens the way where scripts run. Without this file every page works the same.
+// Progressive enhancement: every page also works without this file.
 
 const main = document.querySelector('main')
 const language = document.documentElement.lang
 
-/** Ages in place of dates: pages are kept, and an age would not stay true. The time itself is that of the reader. */
+/** Turns dates into ages, which cached pages must not contain. The title has the time in the reader's time zone. */
 const ages = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */

@@ -158,14 +158,14 @@ function Rehearsal({ view, backup: { rehearsal } }: { view: View; backup: Answer
   )
 }
 
-const settled = { BACKUP_RUNNING: () => ({ to: HOME, flash: 'backupRunning' as const }) }
+const treatAsDone = { BACKUP_RUNNING: () => ({ to: HOME, flash: 'backupRunning' as const }) }
 
 export const create = action({
   operation: service.create,
   page: async () => backups,
   input: () => ({}),
   done: () => ({ to: HOME, flash: 'backupAsked' }),
-  settled,
+  treatAsDone,
 })
 
 export const rehearse = action({
@@ -173,5 +173,5 @@ export const rehearse = action({
   page: async () => backups,
   input: (_view, { file }) => (file ? { file } : {}),
   done: () => ({ to: HOME, flash: 'rehearsalAsked' }),
-  settled,
+  treatAsDone,
 })

@@ -126,7 +126,7 @@ const optionsOf = ({ product, boardId, map, confirmed }: Fields) => ({
   ...(product !== OWN && { ...(boardId && { boardId }), ...(map?.trim() && { map }), confirmed: confirmed === 'true' }),
 })
 
-const settled = {
+const treatAsDone = {
   IMPORT_RUNNING: () => ({ to: HOME, flash: 'importRunning' as const }),
 }
 
@@ -143,7 +143,7 @@ export const check = action({
     await view.send(service.start, given, { type: BYTES, bytes: file.bytes })
     return { to: HOME }
   },
-  settled,
+  treatAsDone,
 })
 
 /** As a line that shows what it is, whatever somebody has called the file. */
@@ -156,7 +156,7 @@ export const run = action({
   page: async () => imports,
   input: (_view, { runId }) => ({ runId }),
   done: () => ({ to: HOME }),
-  settled: { ...settled, IMPORT_NOT_FOUND: () => ({ to: HOME, flash: 'importGone' as const }) },
+  treatAsDone: { ...treatAsDone, IMPORT_NOT_FOUND: () => ({ to: HOME, flash: 'importGone' as const }) },
 })
 
 export const cancel = action({
@@ -164,7 +164,7 @@ export const cancel = action({
   page: async () => imports,
   input: (_view, { runId }) => ({ runId }),
   done: () => ({ to: HOME }),
-  settled: { IMPORT_NOT_FOUND: () => ({ to: HOME }) },
+  treatAsDone: { IMPORT_NOT_FOUND: () => ({ to: HOME }) },
 })
 
 export const refused = { operation: service.refused, input: ({ query }: View) => ({ runId: query.run }) }

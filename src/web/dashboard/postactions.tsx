@@ -81,8 +81,8 @@ export const tag = action({
   },
 })
 
-/** Whether what was answered is kept too. Where it was changed meanwhile, it waits on. */
-async function kept(view: LiveView, id: string | undefined, seen: string): Promise<boolean> {
+/** Decides to keep what was answered. False where that is refused, as where it was changed meanwhile: it still waits then. */
+async function keepAnswered(view: LiveView, id: string | undefined, seen: string): Promise<boolean> {
   try {
     await view.call(moderation.decide, { id: id ?? '', decision: 'keep', if_updated_at: seen, if_waiting: true })
     return true
@@ -108,7 +108,7 @@ export const comment = action({
   }),
   async done(view, { activity: { id, comment: written } }, { parent_id: parent, keep }) {
     const to = back(view, `#comment-${id}`)
-    if (keep && (await kept(view, parent || view.params.slug, keep))) return { to, flash: 'commentedKept' }
+    if (keep && (await keepAnswered(view, parent || view.params.slug, keep))) return { to, flash: 'commentedKept' }
     return { to, flash: written.is_internal ? 'noted' : 'commented' }
   },
 })

@@ -19,7 +19,7 @@ export const undo = action({
       return { to, flash: 'undoneStillBlocked' }
     return { to, flash: left > 0 ? { flash: 'undoneInPart', count: left } : { flash: 'undone', count: made } }
   },
-  settled: {
+  treatAsDone: {
     UNDO_NOT_FOUND: (_view, form: Fields) => ({ to: within(form.to) ?? '/dashboard', flash: 'undoneNot' }),
   },
 })

@@ -70,16 +70,16 @@ export class Forms {
         ? await view.call(operation, { ...act.input(view, form), ...versionIn(operation, form) })
         : undefined
       const outcome = await act.done(view, output, form)
-      return await this.#settle(request, view, act, form, outcome)
+      return await this.#finish(request, view, act, form, outcome)
     } catch (error) {
-      const settled = error instanceof AppError ? act.settled?.[error.code] : undefined
-      if (settled) return this.#settle(request, view, act, form, await settled(view, form))
+      const outcomeOf = error instanceof AppError ? act.treatAsDone?.[error.code] : undefined
+      if (outcomeOf) return this.#finish(request, view, act, form, await outcomeOf(view, form))
       return this.#refuse(request, view, act, form, error)
     }
   }
 
   /** Signs in or out, goes on with what a visitor wanted before, and leads to the next page. */
-  async #settle(
+  async #finish(
     request: PageRequest,
     view: LiveView,
     act: AnyAction,

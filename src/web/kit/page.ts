@@ -41,8 +41,8 @@ export interface View extends Addresses {
   t: Words['t']
   /** Whether mail is configured. */
   sendsMail: boolean
-  /** Whether there are only the pages that mails lead to. */
-  isAlone: boolean
+  /** Whether the site has no pages but those that its mails lead to. */
+  mailPagesOnly: boolean
   /** Set for pages of a static copy: the time of the copy. They have no forms and no scripts. */
   copiedAt: string | undefined
   /** Path and query, without the base path. */
@@ -221,8 +221,10 @@ export interface Action<In = never, Out = unknown> {
     form: Fields,
   ) => Promise<{ title: string; section?: Section; page?: AnyPage; texts?: readonly Text[]; show: VNode } | undefined>
   done: (this: void, view: LiveView, output: Out, form: Fields) => Outcome | Promise<Outcome>
-  /** What to do where the operation refuses with this code, as if it had been done. */
-  settled?: Partial<Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>>
+  /** Refusals that end as if it had been done, by their codes: they lead to a page, and no error is shown. */
+  treatAsDone?: Partial<
+    Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>
+  >
 }
 
 export const action = <In, Out, Subject>(

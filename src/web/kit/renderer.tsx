@@ -175,7 +175,7 @@ export class Renderer {
       words,
       t: words.t,
       sendsMail: this.#parts.site.mail !== null,
-      isAlone: this.#parts.routes.isAlone ?? false,
+      mailPagesOnly: this.#parts.routes.mailPagesOnly ?? false,
       copiedAt: this.#parts.routes.copiedAt,
       url,
       path,
@@ -302,7 +302,7 @@ export class Renderer {
     if (outcome.show) return this.sendPage(request, view, { title: outcome.title ?? '', section: outcome.section, children: outcome.show }) // prettier-ignore
     if (wantsJson(raw)) return reply.headers(HEADERS).send({ to: this.addresses.href(outcome.to), ...outcome.json })
     const [said] = saidBy(outcome)
-    if (view.isAlone && said) return this.say(request, view, said)
+    if (view.mailPagesOnly && said) return this.say(request, view, said)
     return this.redirect(reply, saying(outcome.to, [...saidBy(outcome), ...request.said], outcome.undo))
   }
 
@@ -324,7 +324,7 @@ export class Renderer {
 
   /** Loads the names of the legal pages for the footer. */
   async #findLegal(request: PageRequest, view: View): Promise<void> {
-    if (view.isAlone) return
+    if (view.mailPagesOnly) return
     request.legal = (await view.call(legalPages, {})).pages.map(({ name }) => name)
   }
 
@@ -411,7 +411,7 @@ export class Renderer {
       words,
       t: words.t,
       sendsMail: false,
-      isAlone: this.#parts.routes.isAlone ?? false,
+      mailPagesOnly: this.#parts.routes.mailPagesOnly ?? false,
       copiedAt: this.#parts.routes.copiedAt,
       url: raw.url,
       path,

@@ -3,7 +3,7 @@ import type { AnyOperation } from '../../service/lib/operation.js'
 import type { AnyAction, Fields } from './page.js'
 import { PENDING } from './pending.js'
 
-/** A form that was sent in vain: the page that says so has it once more, to send again. */
+/** A failed submission, shown again for a retry. */
 export interface Repeat {
   /** Without the base path. */
   to: string

@@ -35,8 +35,8 @@ export interface Routes extends Required<RoutesOf> {
   moved?: (this: void, view: View) => Promise<string | undefined>
   /** The time of a copy that needs no server: its pages have no forms and no scripts, and say when they were made. */
   copiedAt?: string
-  /** They are all there is: they lead to no other page, and say themselves what was done. */
-  isAlone?: true
+  /** They are those that mails lead to, and no others: they link to no other page, and say themselves what was done. */
+  mailPagesOnly?: true
 }
 
 export interface FrameProps {

@@ -54,7 +54,7 @@ export const surfaceOf =
     serveFiles(server, () => customCss(site))
     serveImages(server, site, async (raw) => (await makers()).renderer.actorOf(raw))
     server.setErrorHandler((error, raw, reply) => fail(raw, reply, error))
-    if (!routes.isAlone)
+    if (!routes.mailPagesOnly)
       onMissing((raw, reply) => {
         const isPage = (raw.method === 'GET' || raw.method === 'HEAD') && raw.headers.accept?.includes('text/html')
         return isPage ? fail(raw, reply, new AppError('NOT_FOUND', 'There is no such page.')) : false

@@ -28,7 +28,7 @@ import { Unread, Waits } from './waits.js'
 export const frame: Frame = { Layout, Notice: ({ title }) => <Empty title={title} isPage /> }
 
 function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, children }: FrameProps) {
-  const { t, settings, words, href, isAlone, copiedAt } = view
+  const { t, settings, words, href, mailPagesOnly, copiedAt } = view
   const { customCss } = settings // not on the dashboard, where a broken one is taken back
   const content = (
     <main id="main" tabIndex={-1} data-unreachable={t('layout.unreachable')}>
@@ -58,7 +58,7 @@ function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, chi
         {isUnlisted ? <meta name="robots" content="noindex" /> : null}
         <link rel="icon" href={settings.logo ?? href(icon.path)} />
         {section ? null : <link rel="apple-touch-icon" href={siteIcon(view).src} />}
-        {isAlone || section || copiedAt !== undefined ? null : (
+        {mailPagesOnly || section || copiedAt !== undefined ? null : (
           <link rel="manifest" href={href('/manifest.webmanifest')} />
         )}
         {accent ? <meta name="theme-color" content={`#${accent}`} /> : null}
@@ -82,7 +82,7 @@ function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, chi
         <a class="skip" href="#main">
           {t('layout.skip')}
         </a>
-        {isSetup || isAlone ? (
+        {isSetup || mailPagesOnly ? (
           <header>
             <span class="site">
               <bdi>{settings.title}</bdi>
@@ -91,7 +91,7 @@ function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, chi
         ) : (
           <Header view={view} />
         )}
-        {view.announcement === undefined || section || isSetup || isAlone ? null : (
+        {view.announcement === undefined || section || isSetup || mailPagesOnly ? null : (
           <aside class="announcement" aria-label={t('layout.announcement')}>
             <div class="prose" dir="auto" dangerouslySetInnerHTML={{ __html: view.announcement }} />
           </aside>
@@ -106,7 +106,7 @@ function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, chi
         )}
         <footer>
           <bdi>{settings.title}</bdi>
-          {isSetup || isAlone ? null : (
+          {isSetup || mailPagesOnly ? null : (
             <a href={href('/feed.atom')}>
               <Icon name="feed" /> {t('layout.feed')}
             </a>
@@ -119,7 +119,7 @@ function Layout({ view, title, head, isUnlisted, section, isFramed, isSetup, chi
             </a>
           ))}
           {copiedAt === undefined ? <noscript>{t('layout.utc')}</noscript> : <span>{t('layout.utc')}</span>}
-          {(view.viewer && !isSetup) || isAlone ? null : <Languages view={view} />}
+          {(view.viewer && !isSetup) || mailPagesOnly ? null : <Languages view={view} />}
         </footer>
       </body>
     </html>

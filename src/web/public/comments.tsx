@@ -222,7 +222,7 @@ const decision = (word: 'keep' | 'spam') =>
       ...(if_updated_at && { if_updated_at }),
     }),
     done: (view) => ({ to: cameFrom(view) ?? linkOf(view), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
-    settled: { CONTENT_CHANGED: (view) => ({ to: cameFrom(view) ?? linkOf(view), flash: 'changedMeanwhile' }) },
+    treatAsDone: { CONTENT_CHANGED: (view) => ({ to: cameFrom(view) ?? linkOf(view), flash: 'changedMeanwhile' }) },
   })
 
 export const spam = decision('spam')

@@ -337,7 +337,9 @@ const decision = (word: 'keep' | 'spam') =>
       ...(if_updated_at && { if_updated_at }),
     }),
     done: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: word === 'spam' ? 'markedSpam' : 'kept' }),
-    settled: { CONTENT_CHANGED: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'changedMeanwhile' }) },
+    treatAsDone: {
+      CONTENT_CHANGED: ({ params: { slug = '' } }) => ({ to: links.post(slug), flash: 'changedMeanwhile' }),
+    },
   })
 
 export const spam = decision('spam')

@@ -17,16 +17,16 @@ export const error: ErrorPage = {
   title: ({ t }, { status, code }) =>
     code === 'MAIL_KEY_NOT_FOUND' ? t('mailLink.unknown') : status === 404 ? t('error.missing') : t('error.title'),
   show(view, failure, repeat) {
-    const { t, href, viewer, isAlone } = view
+    const { t, href, viewer, mailPagesOnly } = view
     const isLink = failure.code === 'MAIL_KEY_NOT_FOUND'
-    const isMissing = failure.status === 404 && !isAlone && !isLink
+    const isMissing = failure.status === 404 && !mailPagesOnly && !isLink
     const next = repeat ? <Again view={view} repeat={repeat} /> : isMissing ? <SearchForm view={view} /> : nextOf(view, failure) // prettier-ignore
     return (
       <>
         <Empty title={isMissing ? t('error.missing') : t(isLink ? 'mailLink.unknown' : 'error.title')} isPage>
           <p>{isMissing ? t('error.missingNext') : errorText(view, failure)}</p>
           {next}
-          {isAlone ? null : (
+          {mailPagesOnly ? null : (
             <a class={`button ${next ? 'plain' : 'primary'}`} href={href('/')}>
               {t('error.home')}
             </a>

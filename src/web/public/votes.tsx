@@ -49,14 +49,14 @@ export const vote = action({
   operation: service.add,
   input: (view) => ({ postId: view.params.slug }),
   done: (view, { voters: now }, form) => outcome(view, form, 'voted', now),
-  settled: { VOTE_EXISTS: unchanged('votedBefore') },
+  treatAsDone: { VOTE_EXISTS: unchanged('votedBefore') },
 })
 
 export const unvote = action({
   operation: service.remove,
   input: (view) => ({ postId: view.params.slug }),
   done: (view, { voters: now }, form) => outcome(view, form, 'unvoted', now),
-  settled: { VOTE_NOT_FOUND: unchanged('unvoted') },
+  treatAsDone: { VOTE_NOT_FOUND: unchanged('unvoted') },
 })
 
 export const voters = page({
