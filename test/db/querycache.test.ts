@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { cacheable } from '../../src/db/cache/dependencies.js'
+import { cacheable, functionsIn } from '../../src/db/cache/dependencies.js'
 import { findBoard } from '../../src/db/boards.js'
 import { openDatabase } from '../../src/db/connect.js'
 import { isEquivalent } from '../../src/db/cache/results.js'
@@ -115,9 +115,43 @@ it.each([
   ['with found as (select * from roles) select * from found', undefined],
   ['select * from roles where id in (table sessions)', ['roles', 'sessions']],
   ['select * from sqlite_master, roles', undefined],
+  ['select * from boards, "main"."events"', undefined],
+  ['select * from boards, public.events', undefined],
+  ['select * from boards, elsewhere.events', undefined],
+  ['select * from boards, EVENTS', undefined],
+  ['select public.roles.name from public.roles, settings', ['roles', 'settings']],
+  ['select p.votes, "p"."comments" from settings as p', ['settings']],
+  ['select p.votes from settings p', ['settings']],
   ['select 1', undefined],
 ] as const)('%s depends on %j', (query, topics) => {
   expect(cacheable(query)?.topics.toSorted()).toEqual(topics?.toSorted())
+})
+
+// From the manuals of both engines: functions of the clock, of chance, of the connection, and of its last changes
+it.each([
+  ...['current_date', 'current_time', 'current_timestamp', 'CURRENT_TIMESTAMP', 'localtime', 'localtimestamp', 'localtimestamp(0)'], // prettier-ignore
+  ...['now()', 'clock_timestamp()', 'statement_timestamp()', 'transaction_timestamp()', 'timeofday()', 'age(now())'],
+  ...["date('now')", "time('now')", "datetime('now')", 'datetime()', "julianday('now')", 'unixepoch()', 'unixepoch ()'],
+  ...["strftime('%s', 'now')", "timediff('now', '2026-01-01')", '"unixepoch"()', 'UNIXEPOCH()'],
+  ...["'now'::timestamptz", "timestamp 'now'", "cast('today' as date)"],
+  ...['random()', 'randomblob(8)', 'gen_random_uuid()', 'uuidv7()', 'random_normal()', 'setseed(1)'],
+  ...['changes()', 'total_changes()', 'last_insert_rowid()', "nextval('x')", "currval('x')", 'lastval()'],
+  ...['current_user', 'session_user', 'current_schema', "current_setting('x')", "pg_sleep(1)", 'txid_current()', 'inet_client_port()'], // prettier-ignore
+  ...["load_extension('x')", 'sqlite_version()', "coalesce(title, date('now'))", 'a_function_of_tomorrow(title)'],
+])('a query that reads %s is not cached', (expression) => {
+  expect(cacheable(`select ${expression} as x from settings`)).toBeUndefined()
+  expect(cacheable(`select title from settings where description < ${expression}`)).toBeUndefined()
+})
+
+it('a query that locks its rows, or reads a random part of them, is not cached', () => {
+  for (const end of ['for update', 'for no key update', 'for share', 'for key share', 'tablesample system (10)'])
+    expect([end, cacheable(`select title from settings ${end}`)]).toEqual([end, undefined])
+})
+
+it('a text that looks like a function, and an alias with columns, call nothing', () => {
+  const query = `select 'now()' as x from settings, json_each('[]') as each(value) where title in ('date(''now'')')`
+  expect(cacheable(query)?.topics).toEqual(['settings'])
+  expect(functionsIn(query)).toEqual(['json_each'])
 })
 
 it('the query cache is bounded in entries and in bytes', async () => {

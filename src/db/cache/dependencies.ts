@@ -116,16 +116,81 @@ export function cacheable(sql: string): Cacheable | undefined {
   return found === 'no' ? undefined : found
 }
 
-const UNCACHEABLE =
-  /\b(random|now|current_\w+|clock_timestamp|datetime|strftime|nextval|pg_\w+|sqlite_\w+|information_schema|pragma|for update)\b/i
+/**
+ * Functions that find the same in the same rows, the only ones that a cached query calls. So one of the clock, of chance
+ * or of the connection makes a query uncacheable, whichever engine has it. Add one here where a query needs it.
+ */
+export const PURE_FUNCTIONS: ReadonlySet<string> = new Set([
+  'cast',
+  'coalesce',
+  'count',
+  'instr',
+  'json_array_elements_text',
+  'json_array_length',
+  'json_each',
+  'json_extract',
+  'json_group_array',
+  'max',
+  'min',
+  'octet_length',
+  'strpos',
+  'substr',
+  'sum',
+  'unnest',
+])
+/** Words before a parenthesis that call nothing. */
+const BEFORE_PARENTHESES: ReadonlySet<string> = new Set(
+  'all and any array as between by case distinct else escape except exists filter from glob group having ilike in intersect is join lateral like limit match materialized not offset on or order over partition row select some then union using values when where'.split(' '), // prettier-ignore
+)
+/** The clock, a random part of a table, locks, and types of time, of which PostgreSQL reads the text 'now'. */
+const REFUSED =
+  /^(current_\w+|localtime|localtimestamp|(session_|system_)?user|tablesample|into|share|update|date|time|timetz|timestamp|timestamptz)$/
+/** Tables of the engines. */
+const ENGINE_TABLES = /^(pg_|sqlite_|pragma_|pragma$|information_schema$)/
+const SCHEMAS: ReadonlySet<string> = new Set(['main', 'temp', 'public'])
 const TABLES: ReadonlySet<string> = new Set([...CARRIED, ...LEFT_OUT, ...FORMER_NAMES])
-/** What can hold the name of a table without reading it: a text, an alias, a column after its table. */
-const OTHER_NAMES = /'(?:[^']|'')*'|\bas\s+"?\w+"?|\.\s*"?\w+"?/gi
+/** A text, a name in quotes, a word, and each other character. */
+const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\S/g
 
-/** Any name of a table that is left in the SQL counts as read, wherever it stands. */
+/** A part of a query, in lower case. `name` is undefined where it is no name: a text, an operator. */
+interface Token {
+  text: string
+  name: string | undefined
+}
+
+const tokensOf = (sql: string): Token[] =>
+  Array.from(sql.matchAll(TOKENS), ([token]) => {
+    const text = token.toLowerCase()
+    return { text, name: /^\w/.test(text) ? text : text.startsWith('"') ? text.slice(1, -1) : undefined }
+  })
+
+/** The functions that a query calls, and what stands before a parenthesis like one. */
+export const functionsIn = (sql: string): string[] => calledIn(tokensOf(sql))
+
+const calledIn = (tokens: readonly Token[]): string[] =>
+  tokens.flatMap(({ text, name }, at) => {
+    const isAlias = tokens[at - 1]?.text === 'as' // with names of its columns
+    return name === undefined || tokens[at + 1]?.text !== '(' || isAlias || BEFORE_PARENTHESES.has(text) ? [] : [name]
+  })
+
+/** Any name of a table in the SQL counts as read, wherever it stands, but for an alias, and a column after its table. */
 function parseTopics(sql: string): readonly Topic[] | undefined {
-  if (!/^\s*select\b/i.test(sql) || UNCACHEABLE.test(sql)) return undefined
-  const tables = (sql.replaceAll(OTHER_NAMES, ' ').match(/\w+/g) ?? []).filter((word) => TABLES.has(word))
+  const tokens = tokensOf(sql)
+  if (
+    tokens[0]?.text !== 'select' ||
+    tokens.some(({ text, name = '' }) => REFUSED.test(text) || ENGINE_TABLES.test(name))
+  )
+    return undefined
+  if (calledIn(tokens).some((name) => !PURE_FUNCTIONS.has(name))) return undefined
+  /** Tables and aliases: a name that stands before dots alone is a schema. */
+  const sources = new Set(tokens.map(({ name }, at) => (tokens[at + 1]?.text === '.' ? undefined : name)))
+  const tables = tokens.flatMap(({ name = '' }, at) => {
+    const before = tokens[at - 1]?.text
+    if (!TABLES.has(name) || before === 'as') return []
+    const of = before === '.' ? tokens[at - 2]?.name : undefined
+    const isColumn = of !== undefined && !SCHEMAS.has(of) && (TABLES.has(of) || sources.has(of))
+    return isColumn ? [] : [name]
+  })
   const topics = tables.map((table) => TOPICS[table])
   return tables.length > 0 && topics.every((each) => each !== undefined) ? [...new Set(topics.flat())] : undefined
 }
