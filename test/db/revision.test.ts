@@ -3,8 +3,13 @@ import { describe, expect, inject, it, vi } from 'vitest'
 import { TOPIC_NAMES, TOPICS } from '../../src/db/cache/dependencies.js'
 import { pruneRowChanges } from '../../src/db/rowchanges.js'
 import { openDatabase, transaction } from '../../src/db/connect.js'
+import type { Trigger } from '../../src/db/dialect.js'
 import { Handle } from '../../src/db/sqlite/handle.js'
+import * as posts from '../../src/service/posts.js'
+import * as roadmaps from '../../src/service/roadmaps.js'
+import * as tags from '../../src/service/tags.js'
 import type { Db } from '../../src/db/tables.js'
+import { triggersOf } from '../../src/db/triggers/index.js'
 import { rowChanges } from '../../src/jobs/rowchanges.js'
 import { makeGate } from '../support/gate.js'
 import { cleanup, engines, makeDatabase, makeSite, temporaryFolder, type Engine } from '../support/site.js'
@@ -193,6 +198,35 @@ it('the revision on sqlite is unknown after a failed read, and known again after
   expect(after).toBeGreaterThan(before)
 })
 
+it.each(engines)(
+  'a row that goes or changes with the one it refers to is logged as any other on %s',
+  async (engine) => {
+    const site = await makeSite(engine)
+    const { db } = site
+    await site.owner()
+    const { userId } = await site.member()
+    const { post } = await site.call(posts.create, { title: 'Dark mode' })
+    const { roadmap } = await site.call(roadmaps.create, { name: 'Next' })
+    await site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true })
+    const created = []
+    for (const name of ['Mobile', 'Web']) created.push((await site.call(tags.create, { name })).tag.tagId)
+    for (const tagId of created)
+      await db.insertInto('post_tags').values({ postId: post.postId, tagId, createdAt: '' }).execute()
+    await db.insertInto('user_tags').values({ userId, tag: 'VIP', tagFolded: 'vip', createdAt: '' }).execute()
+    const logged = async (change: { execute(): Promise<unknown> }) => {
+      await db.deleteFrom('row_changes').execute()
+      await change.execute()
+      const rows = await db.selectFrom('row_changes').select(['topic', 'ref']).execute()
+      return rows.map(({ topic, ref }) => `${topic} ${ref}`)
+    }
+    const ofPost = `post_tags ${post.postId}`
+    expect(await logged(db.deleteFrom('tags').where('tagId', '=', created[0]!))).toContain(ofPost)
+    expect(await logged(db.deleteFrom('roadmaps').where('id', '=', roadmap.id))).toContain(`posts ${post.postId}`)
+    expect(await logged(db.deleteFrom('posts').where('postId', '=', post.postId))).toContain(ofPost)
+    expect(await logged(db.deleteFrom('users').where('userId', '=', userId))).toContain(`user_tags ${userId}`)
+  },
+)
+
 /** Columns that triggers derive from rows of other tables, whose changes are logged. */
 const DERIVED: Record<string, string[]> = {
   boards: ['post_count'],
@@ -223,23 +257,86 @@ it('the log of row changes names every table that cached queries may read, and e
   expect(faults).toEqual([])
 })
 
-it('a table that cached queries may read, and that has no topic, is written by triggers of its topics alone', async () => {
-  const site = await makeSite('sqlite')
-  const { rows: triggers } = await sql<{ table: string; text: string }>`
-    select tbl_name as "table", sql as text from sqlite_master where type = 'trigger'`.execute(site.db)
-  const { rows: views } = await sql<{ name: string }>`select name from sqlite_master where type = 'view'`.execute(site.db) // prettier-ignore
-  const writes = (text: string, table: string) =>
-    new RegExp(`\\b(insert (or \\w+ )?into|replace into|update|delete from) "?${table}"?\\b`, 'i').test(text.slice(text.indexOf('begin'))) // prettier-ignore
-  const topicsOf = (table: string): readonly string[] => TOPICS[table] ?? []
-  const faults = Object.entries(TOPICS).flatMap(([table, topics]) => {
-    if (views.some(({ name }) => name === table)) return [] // its rows are those of other tables
-    const writers = new Set(triggers.filter(({ text }) => writes(text, table)).map((each) => each.table))
-    const isTopic = topics.some((topic) => topic === table)
-    const missing = [...writers].filter((writer) => !topicsOf(writer).some((topic) => (topics as string[]).includes(topic))) // prettier-ignore
-    return [
-      ...(isTopic || writers.size > 0 ? [] : [`${table}: no trigger writes it, so its changes are in no log`]),
-      ...missing.map((writer) => `${table}: a trigger of ${writer} writes it, which is no topic of it`),
-    ]
+/** A change of a table: rows that are added or removed, or these columns of rows. */
+interface Change {
+  table: string
+  columns?: readonly string[]
+}
+
+/** The tables that a trigger writes. Of an update, every column that stands before a `=` counts as written. */
+const writesOf = ({ run }: Trigger): Change[] =>
+  run.split('; ').flatMap((statement): Change[] => {
+    const [, table] = /^\s*update "?(\w+)"? set /.exec(statement) ?? []
+    if (table !== undefined)
+      return [{ table, columns: Array.from(statement.matchAll(/(\w+)"? = /g), ([, column = '']) => column) }]
+    const [, other] = /^\s*(?:insert into|delete from) "?(\w+)"?/.exec(statement) ?? []
+    if (other === undefined) throw new Error(`What does this write? ${statement}`)
+    return [{ table: other }]
   })
-  expect(faults).toEqual([])
+
+/** What a trigger runs after. An update that names no columns may be of any. */
+function causeOf({ on, after, when = '' }: Trigger, columnsOf: (table: string) => readonly string[]): Change {
+  if (!after.startsWith('update')) return { table: on }
+  const named = after === 'update' ? when.match(/(?<=\bold\.)"?\w+/g) : after.slice('update of '.length).split(',')
+  return { table: on, columns: named?.map((column) => column.replaceAll(/\W/g, '')) ?? columnsOf(on) }
+}
+
+it('the topics of a table are those of the triggers and references that write what it does not log itself', async () => {
+  const site = await makeSite('sqlite')
+  const columns = new Map<string, string[]>()
+  const references: { table: string; to: string; action: string; column: string }[] = []
+  const { rows: tables } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(site.db) // prettier-ignore
+  for (const { name } of tables) {
+    const { rows } = await sql<{ name: string }>`select name from pragma_table_info(${name})`.execute(site.db)
+    columns.set(name, rows.map((row) => row.name)) // prettier-ignore
+    const keys = await sql<{ to: string; action: string; column: string }>`
+      select "table" as "to", on_delete as action, "from" as "column" from pragma_foreign_key_list(${name})`.execute(site.db) // prettier-ignore
+    references.push(...keys.rows.map((row) => ({ table: name, ...row })))
+  }
+  const columnsOf = (table: string) => columns.get(table) ?? []
+  const faults = new Set<string>()
+  for (const engine of engines) {
+    const triggers = triggersOf(engine)
+    /** Columns whose updates the table logs under its own name. */
+    const logged = new Map<string, readonly string[]>(
+      TOPIC_NAMES.map((topic) => {
+        const named = triggers.flatMap(({ on, name, after }) => (on === topic && name === `${topic}_update_logged` ? [after] : [])) // prettier-ignore
+        return [topic, named.join() === 'update' ? columnsOf(topic) : (named.join().match(/(?<=")\w+/g) ?? [])]
+      }),
+    )
+    const writers = triggers.flatMap(
+      (trigger) =>
+      writesOf(trigger).map((write) => ({ write, cause: causeOf(trigger, columnsOf), name: `trigger ${trigger.name}` })), // prettier-ignore
+    )
+    for (const { table, to, action, column } of references) {
+      if (!/CASCADE|SET NULL/.test(action)) continue
+      const write = action === 'CASCADE' ? { table } : { table, columns: [column] }
+      writers.push({ write, cause: { table: to }, name: `reference ${table}.${column}` })
+    }
+    const unlogged = ({ table, columns = [] }: Change) => columns.filter((column) => !logged.get(table)?.includes(column)) // prettier-ignore
+    const isLogged = (change: Change) => logged.has(change.table) && unlogged(change).length === 0
+    /** The topics under which what causes a change is logged. */
+    const topicsOf = (change: Change, seen: readonly Change[] = []): string[] => {
+      const own = logged.has(change.table) ? [change.table] : []
+      if (isLogged(change) || seen.includes(change)) return own
+      const columns = change.columns && unlogged(change)
+      const causes = writers.filter(({ write }) => write.table === change.table && (!columns || !write.columns || write.columns.some((each) => columns.includes(each)))) // prettier-ignore
+      return [...own, ...causes.flatMap(({ cause }) => topicsOf(cause, [...seen, change]))]
+    }
+    for (const [table, topics] of Object.entries(TOPICS)) {
+      if (!columns.has(table)) continue // a view: its rows are those of other tables
+      const isTopic = logged.has(table)
+      const needed = new Set<string>(isTopic ? [table] : [])
+      for (const { write, cause, name } of writers) {
+        if (write.table !== table || isLogged(write)) continue
+        for (const topic of topicsOf(cause)) {
+          needed.add(topic)
+          if (!(topics as readonly string[]).includes(topic)) faults.add(`${table} lacks ${topic}, for ${name}`)
+        }
+      }
+      if (needed.size === 0) faults.add(`${table}: no trigger writes it, so its changes are in no log`)
+      for (const topic of topics) if (!needed.has(topic)) faults.add(`${table} does not need ${topic}`)
+    }
+  }
+  expect([...faults]).toEqual([])
 })

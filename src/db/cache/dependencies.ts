@@ -37,7 +37,10 @@ export const TOPIC_NAMES = [
 ] as const
 export type Topic = (typeof TOPIC_NAMES)[number]
 
-/** Topics that can change a row of each table: its own, and those that triggers derive its columns from. */
+/**
+ * Topics that can change a row of each table: its own, and those of which triggers derive its columns, or remove its rows
+ * where it has no topic itself. A row that goes with the one it refers to is logged as any other.
+ */
 export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
   posts: ['posts', 'votes', 'comments', 'boards'],
@@ -49,9 +52,9 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   comments: ['comments'],
   roadmaps: ['roadmaps'],
   tags: ['tags'],
-  post_tags: ['post_tags', 'posts', 'tags'], // rows go with their post or tag
+  post_tags: ['post_tags'],
   users: ['users', 'posts', 'votes'],
-  user_tags: ['user_tags', 'users'],
+  user_tags: ['user_tags'],
   roles: ['roles'],
   role_permissions: ['role_permissions'],
   roles_users: ['roles_users'],
@@ -70,8 +73,8 @@ export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   mail_bounces: ['mail_bounces'],
   settings: ['settings'],
   legal_pages: ['legal_pages'],
-  counters: ['users', 'boards', 'roadmaps'],
-  post_counts: ['posts', 'boards', 'roadmaps'],
+  counters: ['users', 'boards', 'roadmaps', 'posts'],
+  post_counts: ['posts', 'boards'],
 }
 
 /**
