@@ -69,8 +69,9 @@ const IMPORTS = {
 const EXPORTS = { lines: oneFile, sheets: oneFile, pages: oneFile, spooled: <T>(pieces: T) => pieces }
 
 /** A site with an owner, an author, a private row of every noun, and functions that create more rows. */
-export async function makeWorld(engine: Engine) {
+export async function makeWorld(engine: Engine, options: Parameters<typeof makeSite>[1] = {}) {
   const site = await makeSite(engine, {
+    ...options,
     backups: { every: null, list: async () => [BACKUP] },
     exports: EXPORTS,
     imports: IMPORTS,
