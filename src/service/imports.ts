@@ -120,7 +120,7 @@ export function importing(
     const before = await importedCounts(ctx.db, from)
     const pace = new Pace(TOGETHER)
     const repeats = new ImportedRepeats(ctx, await newestNumber(ctx.db))
-    for await (const group of inGroups(rows)) {
+    for await (const group of inGroups(rows, ctx.now)) {
       await mayGoOn()
       const failures: object[] = []
       for (const { line, placed, error } of group.wrong) {
@@ -200,7 +200,7 @@ const MOST_OF_WINDOW = 8_000_000
  * Records of one type at a time. Sources have people beside their votes: within a window, what others refer to comes
  * first, so that transactions have many records. What is none comes at its type too: votes count on the board of a post.
  */
-async function* inGroups(rows: Rows): AsyncGenerator<Group> {
+async function* inGroups(rows: Rows, now: Context['now']): AsyncGenerator<Group> {
   let window: Given[] = []
   let wrong: Group['wrong'] = []
   let [size, last, done] = [0, 0, 0]
@@ -224,7 +224,7 @@ async function* inGroups(rows: Rows): AsyncGenerator<Group> {
   for await (const { number: line, values, size: length } of rows) {
     try {
       if (values instanceof AppError) throw values
-      window.push({ line, record: recordIn(values) })
+      window.push({ line, record: recordIn(values, now()) })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       wrong.push({ line, placed: values instanceof AppError ? undefined : placedIn(values), error })

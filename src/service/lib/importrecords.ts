@@ -101,7 +101,7 @@ export type Outcome = 'created' | 'matched' | 'existing' | 'failed'
 export const RECORD_TYPES = Object.keys(RECORDS) as RecordType[]
 
 /** Throws an error of the contract for what is no record. */
-export function recordIn(values: Record<string, unknown>): ImportRecord {
+export function recordIn(values: Record<string, unknown>, now: Date): ImportRecord {
   const { type, ...given } = values
   assertReadable(given)
   if (!isRecordType(type))
@@ -112,12 +112,12 @@ export function recordIn(values: Record<string, unknown>): ImportRecord {
       rule: `one of: ${RECORD_TYPES.join(', ')}`,
     })
   const record = { type, fields: parse(RECORDS[type], given) } as ImportRecord // the schema of the type
-  if (record.type === 'post') for (const need of record.fields.needs ?? []) assertNamed(need)
+  if (record.type === 'post') for (const need of record.fields.needs ?? []) assertNamed(need, now)
   return record
 }
 
 /** Throws for what a post cannot bring along: the post is refused for the same reason. */
-function assertNamed(need: unknown): void {
+function assertNamed(need: unknown, now: Date): void {
   const { type } = typeof need === 'object' && need !== null ? (need as { type?: unknown }) : {}
   if (!NAMED.some((each) => each === type))
     throw invalidField({
@@ -126,16 +126,16 @@ function assertNamed(need: unknown): void {
       field: 'needs',
       rule: `records of type ${NAMED.join(', ')}`,
     })
-  assertPossible(recordIn(need as Record<string, unknown>))
+  assertPossible(recordIn(need as Record<string, unknown>, now), now)
 }
 
 /** What a post names, but for images. */
 export const NAMED = ['board', 'status', 'tag', 'person'] as const
 
 /** Whether an import refuses a record whatever the site has: nothing else should be created for it. */
-export function isRefused(given: Record<string, unknown>): boolean {
+export function isRefused(given: Record<string, unknown>, now: Date): boolean {
   try {
-    assertPossible(recordIn(given))
+    assertPossible(recordIn(given, now), now)
     return false
   } catch (error) {
     if (error instanceof AppError) return true
@@ -144,13 +144,13 @@ export function isRefused(given: Record<string, unknown>): boolean {
 }
 
 /** Throws for a post or a person that no site takes. */
-function assertPossible({ type, fields: given }: ImportRecord): void {
+function assertPossible({ type, fields: given }: ImportRecord, now: Date): void {
   if (type === 'post') {
     if (oneLine(given.title).trim() === '') throw titleMissing('given')
-    timeOf('updatedAt', given.updatedAt, '', new Date())
+    timeOf('updatedAt', given.updatedAt, '', now)
   }
   if (type === 'person' && given.email) assertEmail(given.email)
-  if (type === 'post' || type === 'person') timeOf('createdAt', given.createdAt, '', new Date())
+  if (type === 'post' || type === 'person') timeOf('createdAt', given.createdAt, '', now)
 }
 
 /** What of a record tells where it counts. */

@@ -27,7 +27,7 @@ export class Places {
   /** Takes note of a record that the source yields itself. */
   look(record: Place): void {
     this.#seen.add(keyOf(record))
-    if (isRefused(record)) this.#refused.add(keyOf(record))
+    if (isRefused(record, new Date())) this.#refused.add(keyOf(record))
   }
 
   /**
@@ -37,7 +37,7 @@ export class Places {
   *before(post: Post, named: readonly Place[]): Generator<SourceRecord> {
     const needs = named.filter((each) => !this.#seen.has(keyOf(each)))
     const whole = needs.length > 0 ? { ...post, needs } : post
-    if (named.some((each) => this.#refused.has(keyOf(each))) || isRefused(whole)) {
+    if (named.some((each) => this.#refused.has(keyOf(each))) || isRefused(whole, new Date())) {
       yield whole
       return
     }
