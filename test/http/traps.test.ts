@@ -107,7 +107,7 @@ describe.each(engines)('a new operation on %s', (engine) => {
 
 const Definition = { id: 'added.one', summary: 'One', http: 'GET /added 200', access: 'public', errors: [], input: fields({}), output: Text } as const // prettier-ignore
 
-it('the compiler refuses a cached operation that reads more than rows, or that is limited', () => {
+it('the compiler refuses a cached operation that reads more than rows, is limited, or sends all people secrets', () => {
   const texts = {
     // @ts-expect-error -- the clock
     clock: operation({ ...Definition, errors: [], cache: 'public', run: async ({ now }) => ({ text: now() }) }),
@@ -115,6 +115,9 @@ it('the compiler refuses a cached operation that reads more than rows, or that i
     client: operation({ ...Definition, errors: [], cache: 'actor', run: async ({ client }) => ({ text: client }) }),
     // @ts-expect-error -- a hit of the cache would not be counted
     limit: operation({ ...Definition, errors: [], cache: 'public', limit: 'mail', run: async () => ({ text: '' }) }),
+    // @ts-expect-error -- secrets and addresses in one response for all
+    sensitive: operation({ ...Definition, errors: [], cache: 'public', sensitive: true, run: async ({ db }: CachedContext) => titleIn(db) }), // prettier-ignore
+    own: operation({ ...Definition, errors: [], cache: 'actor', sensitive: true, run: async ({ db }: CachedContext) => titleIn(db) }), // prettier-ignore
     rows: operation({ ...Definition, errors: [], cache: 'public', run: async ({ db }: CachedContext) => titleIn(db) }),
   }
   expect(Object.values(texts).every(({ cache }) => cache !== undefined)).toBe(true)

@@ -61,8 +61,11 @@ interface Rest<Ctx, I extends TObject, O extends TSchema, S, RunCtx = Ctx> {
 }
 
 type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache' | 'download' | 'upload'>
-type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes'> &
-  Rest<CachedContext, I, O, S, HourlyContext> & { cache: CacheScope; limit?: never; mails?: never; writes?: never }
+/** Secrets and addresses are for somebody: a response that is the same for everyone has none. */
+type Scoped = { cache: 'actor'; sensitive?: true } | { cache: 'public'; sensitive?: never }
+type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes' | 'sensitive'> &
+  Rest<CachedContext, I, O, S, HourlyContext> &
+  Scoped & { limit?: never; mails?: never; writes?: never }
 type Uncached<I extends TObject, O extends TSchema, S> = Declared & Rest<Context, I, O, S> & { cache?: never }
 
 /** An operation whose responses are cached. A page that is cached calls no other. */
