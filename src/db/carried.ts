@@ -35,7 +35,7 @@ export interface Snapshot {
 export const BATCH = 500
 
 /** What a backup carries. A test fails where a table is in neither list. */
-export const CARRIED = [
+export const BACKED_UP = [
   'api_key_uses',
   'api_keys',
   'board_follows',
@@ -96,7 +96,7 @@ export const carriedColumns = (table: string, columns: readonly string[]): strin
   columns.filter((name) => !LEFT_OUT_COLUMNS[table]?.includes(name)).toSorted()
 
 /** What belongs to a database or to processes that use it, or is made anew of other tables. */
-export const LEFT_OUT = [
+export const NOT_BACKED_UP = [
   'backup_tasks',
   'comment_search',
   'import_refusals',
@@ -119,7 +119,7 @@ export const LEFT_OUT = [
  * Tables that have another name in earlier schemas, by that name. In the schemas since, a view has it, so that a server
  * of an earlier version can go on.
  */
-const FORMER: ReadonlyMap<string, (typeof CARRIED)[number] | (typeof LEFT_OUT)[number]> = new Map([
+const FORMER: ReadonlyMap<string, (typeof BACKED_UP)[number] | (typeof NOT_BACKED_UP)[number]> = new Map([
   ['outbox', 'deliveries'],
   ['change_log', 'row_changes'],
 ])
@@ -130,10 +130,10 @@ export const FORMER_NAMES: readonly string[] = [...FORMER.keys()]
 export const presentName = (name: string): string => FORMER.get(name) ?? name
 
 /** Whether backups carry a table, in whatever schema it has that name. */
-export const isCarried = (name: string): boolean => (CARRIED as readonly string[]).includes(presentName(name))
+export const isCarried = (name: string): boolean => (BACKED_UP as readonly string[]).includes(presentName(name))
 
 /** Every name that a table which backups carry has or had. */
-export const CARRIED_NAMES: readonly string[] = [...CARRIED, ...FORMER_NAMES.filter(isCarried)]
+export const CARRIED_NAMES: readonly string[] = [...BACKED_UP, ...FORMER_NAMES.filter(isCarried)]
 
 /** Tables with a counting key. */
 export const COUNTING: readonly string[] = ['events', 'post_moves']

@@ -6,7 +6,7 @@ import { isLegalPage } from '../core/legal.js'
 import { KINDS as KINDS_OF_NEWS } from '../core/notificationkinds.js'
 import { DIGESTS, isTimeZone, MAIL_WAYS, WEEKDAYS, waysIn } from '../core/notificationways.js'
 import { STATUS_KINDS, type StatusKind } from '../core/statuskinds.js'
-import { carriedColumns, presentName, type CARRIED, type TableShape, type Value } from './carried.js'
+import { carriedColumns, presentName, type BACKED_UP, type TableShape, type Value } from './carried.js'
 import type { Tables } from './tables.js'
 import type { StoredFilter } from './views.js'
 
@@ -101,7 +101,7 @@ const filter: Kind = { is: 'a filter of posts, in JSON', fits: (value) => isFilt
  * somebody changed must not bring in what it cannot read. A text may be longer than its field takes: what a database
  * holds, its backup must bring back.
  */
-const KINDS: { [Table in (typeof CARRIED)[number]]: Record<keyof Tables[Table], Kind> } = {
+const KINDS: { [Table in (typeof BACKED_UP)[number]]: Record<keyof Tables[Table], Kind> } = {
   api_key_uses: { keyId: free, usedAt: time },
   api_keys: { keyId: free, keyHash: free, userId: free, name: free, permissions: list, createdAt: time, expiresAt: time },
   board_follows: { boardId: free, userId: free, createdAt: time },

@@ -1,4 +1,4 @@
-import type { CARRIED, Snapshot, TableShape, Value } from './carried.js'
+import type { BACKED_UP, Snapshot, TableShape, Value } from './carried.js'
 import type { Tables } from './tables.js'
 
 interface Exported<Column extends string = string> {
@@ -77,7 +77,7 @@ const EXPORTED = {
   session_uses: 'secret',
   sessions: 'secret',
   totp: 'secret',
-} as const satisfies { [Table in (typeof CARRIED)[number]]: Exported<keyof Tables[Table] & string> | LeftOut }
+} as const satisfies { [Table in (typeof BACKED_UP)[number]]: Exported<keyof Tables[Table] & string> | LeftOut }
 
 /** The name of a table of which an export has rows. */
 export type ExportedName = {

@@ -1,12 +1,12 @@
 import { CompiledQuery, sql, type Kysely, type SqlBool } from 'kysely'
 import { AppError } from '../core/errors.js'
 import {
-  CARRIED,
+  BACKED_UP,
   CARRIED_NAMES,
   carriedColumns,
   COUNTING,
   FORMER_NAMES,
-  LEFT_OUT,
+  NOT_BACKED_UP,
   type TableShape,
   type Value,
 } from './carried.js'
@@ -93,7 +93,7 @@ export async function replaceRows(
   { rows, sequences, indexed = () => {}, derived }: Omit<Contents, 'schema' | 'update' | 'loaded'>,
 ): Promise<void> {
   const putBack = await stripOpen(db)
-  for (const table of [...CARRIED, ...INDEXES_OF_WORDS]) await sql`delete from ${sql.table(table)}`.execute(db)
+  for (const table of [...BACKED_UP, ...INDEXES_OF_WORDS]) await sql`delete from ${sql.table(table)}`.execute(db)
   await fill(db, rows)
   await setSequences(db, sequences())
   await putBack(indexed)
@@ -261,7 +261,7 @@ export async function clear(db: Db): Promise<void> {
     select distinct p.proname::text as name from pg_trigger g join pg_class t on t.oid = g.tgrelid join pg_proc p on p.oid = g.tgfoid
     where not g.tgisinternal and p.pronamespace = current_schema()::regnamespace and ${isOurs('t.relname')}`.execute(db)
   // A former name is a table, or a view that is dropped with the table of the present name
-  for (const table of [...CARRIED, ...LEFT_OUT, ...FORMER_NAMES])
+  for (const table of [...BACKED_UP, ...NOT_BACKED_UP, ...FORMER_NAMES])
     await sql`drop table if exists ${sql.table(table)} cascade`.execute(db)
   for (const { name } of functions) await sql`drop function ${sql.id(name)}()`.execute(db)
 }

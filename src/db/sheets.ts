@@ -1,5 +1,5 @@
 import { HELD, MERGED, SPAM } from '../core/hidden.js'
-import type { CARRIED, Snapshot, Value } from './carried.js'
+import type { BACKED_UP, Snapshot, Value } from './carried.js'
 
 /** A table for a spreadsheet: each row says in words what the database says in ids. */
 export interface Sheet {
@@ -74,7 +74,7 @@ const names = (column: string, id: string, from: string): string =>
   `(select string_agg(${column}, ', ' order by ${id}) from ${from})`
 
 /** Columns named as an export names them; `board.url` is that of another row. */
-const SHEETS: Readonly<Record<Exclude<(typeof CARRIED)[number], Elsewhere>, Drawn>> = {
+const SHEETS: Readonly<Record<Exclude<(typeof BACKED_UP)[number], Elsewhere>, Drawn>> = {
   boards: {
     name: 'boards',
     columns: own('b', 'url', 'name', 'display', 'view_voters', 'description', 'template', 'posting', 'sort', 'archived', 'hides_votes', 'post_count', 'color', 'createdAt', 'updatedAt', 'boardId'), // prettier-ignore

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { Migrator, sql } from 'kysely'
 import { makeFolder } from '../../src/core/files.js'
 import { connect } from '../../src/db/connect.js'
-import { CARRIED, carriedColumns } from '../../src/db/carried.js'
+import { BACKED_UP, carriedColumns } from '../../src/db/carried.js'
 import { clear } from '../../src/db/load.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { makeMachine, type Machine } from './cli.js'
@@ -15,7 +15,7 @@ export const backupsOf = ({ folder }: Machine): string => path.join(folder, 'dat
 export async function rowsOf(machine: Pick<Machine, 'databaseUrl'>): Promise<Record<string, string[]>> {
   const db = await connect(machine.databaseUrl)
   const found: Record<string, string[]> = {}
-  for (const table of CARRIED) {
+  for (const table of BACKED_UP) {
     const { rows } = await sql<Record<string, unknown>>`select * from ${sql.table(table)}`.execute(db)
     const sorted = rows.map((row) =>
       JSON.stringify(carriedColumns(table, Object.keys(row)).map((column) => [column, row[column]])),

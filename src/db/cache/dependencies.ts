@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { CARRIED, FORMER_NAMES, LEFT_OUT } from '../carried.js'
+import { BACKED_UP, FORMER_NAMES, NOT_BACKED_UP } from '../carried.js'
 
 /**
  * A table whose changes the log of row changes names. `ref` there is a row's id; for votes, comments, follows, mentions, merges and post_tags the post's, for
@@ -151,7 +151,7 @@ const REFUSED =
 /** Tables of the engines. */
 const ENGINE_TABLES = /^(pg_|sqlite_|pragma_|pragma$|information_schema$)/
 const SCHEMAS: ReadonlySet<string> = new Set(['main', 'temp', 'public'])
-const TABLES: ReadonlySet<string> = new Set([...CARRIED, ...LEFT_OUT, ...FORMER_NAMES])
+const TABLES: ReadonlySet<string> = new Set([...BACKED_UP, ...NOT_BACKED_UP, ...FORMER_NAMES])
 /** A text, a name in quotes, a word, and each other character. */
 const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\S/g
 
