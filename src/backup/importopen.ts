@@ -16,7 +16,8 @@ import { assertRoom, CHECKED, notWritten } from './spool.js'
 import type { OnStep, Step } from './steps.js'
 
 /** How far an import is, or what it has done. */
-export type Told = { step: 'receive' | Step; table: string; rows: number; all: number | undefined } | { done: Done }
+export type ImportProgress =
+  { step: 'receive' | Step; table: string; rows: number; all: number | undefined } | { done: Done }
 
 interface Done extends Omit<ImportedSite, 'kept'> {
   /** Who owns the site since the import; null where nothing was changed. */
@@ -46,7 +47,7 @@ export async function* importOpen(
   config: Config,
   bytes: AsyncIterable<Uint8Array>,
   options: Options,
-): AsyncGenerator<Told> {
+): AsyncGenerator<ImportProgress> {
   const folder = folderNear(config.get('data.dir'))
   try {
     const file = path.join(folder, 'site.jsonl')
@@ -92,8 +93,8 @@ export async function* received(bytes: AsyncIterable<Uint8Array>, file: string):
 const REPEATED = 5000
 
 /** Yields what the work reports. Once nobody reads the reports, the work ends at its next one. */
-async function* told(work: (report: OnStep) => Promise<Done>): AsyncGenerator<Told> {
-  let last: Told = { step: 'check', table: '', rows: 0, all: undefined }
+async function* told(work: (report: OnStep) => Promise<Done>): AsyncGenerator<ImportProgress> {
+  let last: ImportProgress = { step: 'check', table: '', rows: 0, all: undefined }
   const state = { isNew: false, isAbandoned: false, isOver: false }
   let wake = () => {}
   const working = work((step, table, rows, all) => {

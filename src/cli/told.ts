@@ -1,14 +1,14 @@
 import type { Command } from 'commander'
-import { told, type Told } from '../service/told.js'
+import { told, type NotifiedSummary } from '../service/told.js'
 import { nameOf } from '../service/lib/cells.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
-const number = (head: string, field: 'people' | 'page' | 'mail' | 'digest' | 'mailed' | 'read', drop: number): Column<Told> => ({ head, field, text: (row) => String(row[field]), right: true, drop }) // prettier-ignore
+const number = (head: string, field: 'people' | 'page' | 'mail' | 'digest' | 'mailed' | 'read', drop: number): Column<NotifiedSummary> => ({ head, field, text: (row) => String(row[field]), right: true, drop }) // prettier-ignore
 
-const columns: Column<Told>[] = [
+const columns: Column<NotifiedSummary>[] = [
   { head: 'EVENT', field: 'event_id', text: ({ event_id }) => String(event_id), right: true, drop: 0, whole: true },
   { head: 'WHAT', field: 'kind', text: ({ kind }) => kind, drop: 0 },
   { head: 'BY', field: 'user.username', text: ({ user }) => (user ? nameOf(user) : ''), drop: 2 },
@@ -38,7 +38,7 @@ export const register = (group: Command, cli: Cli): void =>
       output: {
         columns,
         id: (row) => String(row.event_id),
-        rows: (answer): readonly Told[] => answer.told,
+        rows: (answer): readonly NotifiedSummary[] => answer.told,
         list: true,
         empty: () => 'Nobody was told anything about the post.',
       },

@@ -12,7 +12,7 @@ import { visiblePost } from './lib/whichpost.js'
 /** Rows that an answer has at most. */
 const MOST = 100
 
-const Told = Type.Object({
+const NotifiedSummary = Type.Object({
   event_id: Type.Integer({ description: 'Number of the event' }),
   kind: oneOf(KINDS),
   is_held: Type.Optional(
@@ -27,7 +27,7 @@ const Told = Type.Object({
   comment_id: nullable('string', { description: 'What was said' }),
   ...counts,
 })
-export type Told = Type.Static<typeof Told>
+export type NotifiedSummary = Type.Static<typeof NotifiedSummary>
 
 export const told = operation({
   id: 'posts.told',
@@ -36,7 +36,7 @@ export const told = operation({
   access: 'post:update',
   errors: ['POST_NOT_FOUND', 'NOT_ENOUGH_PERMISSION'],
   input: fields({ post_id: inPath('Id, slug or number of the post', 'post') }),
-  output: Type.Object({ told: Type.Array(Told, { description: `The newest ${MOST}` }) }),
+  output: Type.Object({ told: Type.Array(NotifiedSummary, { description: `The newest ${MOST}` }) }),
   subject: (ctx, { post_id: given }) => visiblePost(ctx, given),
   async run(ctx, _input, post) {
     const { postId } = post

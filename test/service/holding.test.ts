@@ -7,7 +7,7 @@ import * as settings from '../../src/service/settings.js'
 import { miscounts } from '../../src/db/recount.js'
 import { notifications as job } from '../../src/jobs/notifications.js'
 import type { Notification } from '../../src/service/notifications.js'
-import type { Told } from '../../src/service/told.js'
+import type { NotifiedSummary } from '../../src/service/told.js'
 import { engines, makeSite, type Engine, type TestSite } from '../support/site.js'
 
 const SITE = 'http://localhost'
@@ -98,7 +98,7 @@ describe.each(engines)('the first post of a new person on %s', (engine) => {
     await site.http(`POST /undo/${undo.undo_id}`, { token: team, body: {} })
     expect([await told(), await told(other)], 'taken back at once').toEqual([[], []])
     const reports = async ({ postId }: { postId: string }) =>
-      (await site.http(`GET /posts/${postId}/notifications`, { token: owner })).body.told.map(({ kind, is_held: isHeld }: Told) => [kind, isHeld]) // prettier-ignore
+      (await site.http(`GET /posts/${postId}/notifications`, { token: owner })).body.told.map(({ kind, is_held: isHeld }: NotifiedSummary) => [kind, isHeld]) // prettier-ignore
     expect([await reports(post), await reports(shown)], 'nobody reported what is held').toEqual([
       [['report', true]],
       [['report', true], ['report', true], ['report', undefined]],

@@ -78,7 +78,7 @@ interface SiteExports {
 }
 
 /** How far the import of a site is, or what it has done. */
-type ImportTold =
+type ImportProgress =
   | { step: string; table: string; rows: number; all: number | undefined }
   | {
       done: {
@@ -101,7 +101,7 @@ interface SiteImports {
       mayGoOn(this: void): Promise<void>
       encryptedFor(this: void, totp: TotpRow, userId: string): string | undefined
     },
-  ): AsyncIterable<ImportTold>
+  ): AsyncIterable<ImportProgress>
   files: ImportFiles
 }
 

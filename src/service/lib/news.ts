@@ -14,7 +14,7 @@ import type { MailSettings } from '../../mail/transport.js'
 import type { Permission } from '../../core/permissions.js'
 import { newlyMentioned, storeMentions } from './mentions.js'
 import { waitingOf } from './reportnews.js'
-import { toldHow, type Told as How } from './ways.js'
+import { toldHow, type NotificationDelivery } from './ways.js'
 
 /** What an event tells people. */
 export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'roadmapId'> {
@@ -35,13 +35,13 @@ export interface News extends Pick<NotificationRow, 'kind' | 'commentId' | 'road
 export type Telling = Pick<News, 'by' | 'kind' | 'needs' | 'among'>
 
 /** An event as a consumer gets it. */
-type Told = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'origin' | 'created_at'> & {
+type NewsEvent = Pick<EventRow, 'id' | 'subject_id' | 'actor_id' | 'origin' | 'created_at'> & {
   action: string
   details: readonly FieldChange[]
 }
 
 /** Somebody who is told, and in which ways. */
-export type Reader = How & { userId: string }
+export type Reader = NotificationDelivery & { userId: string }
 
 /**
  * Tells everyone concerned of an event, each once, whatever is repeated. Nobody is told of what they did themselves, or of
@@ -49,7 +49,7 @@ export type Reader = How & { userId: string }
  */
 export async function tell(
   db: Db,
-  given: Told,
+  given: NewsEvent,
   { now, signal, mail }: { now: () => Date; signal: AbortSignal; mail: MailSettings | null },
 ): Promise<void> {
   const event = { ...given, actor_id: await doerOf(db, given) }
@@ -75,10 +75,12 @@ export async function tell(
 }
 
 /** Who caused an event. A change at the command line without --as counts as the owner's. */
-export const doerOf = async (db: Db, { actor_id, origin }: Pick<Told, 'actor_id' | 'origin'>): Promise<string | null> =>
-  actor_id ?? (origin.startsWith('cli:') ? ((await findOwner(db))?.userId ?? null) : null)
+export const doerOf = async (
+  db: Db,
+  { actor_id, origin }: Pick<NewsEvent, 'actor_id' | 'origin'>,
+): Promise<string | null> => actor_id ?? (origin.startsWith('cli:') ? ((await findOwner(db))?.userId ?? null) : null)
 
-const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
+const rowsFor = (event: NewsEvent, { kind, post, by, commentId, roadmapId }: News, readers: readonly Reader[]) =>
   readers.map((how): NotificationRow => ({
     eventId: event.id,
     kind,
@@ -95,7 +97,7 @@ const rowsFor = (event: Told, { kind, post, by, commentId, roadmapId }: News, re
 /** Tells those whom a text mentions for the first time and who may read it. They follow the post from then on. */
 async function tellMentioned(
   db: Db,
-  event: Told,
+  event: NewsEvent,
   { post, comment }: Mentioning,
   { now, mail }: { now: () => Date; mail: MailSettings | null },
 ): Promise<void> {
@@ -119,7 +121,7 @@ interface Mentioning {
 }
 
 /** The texts that an event shows for the first time, or with changes. */
-async function textsOf(db: Db, event: Told): Promise<Mentioning[]> {
+async function textsOf(db: Db, event: NewsEvent): Promise<Mentioning[]> {
   const [noun, verb] = event.action.split('.')
   if (noun === 'comment') {
     const comment = await shownComment(db, event.subject_id)
@@ -138,7 +140,7 @@ async function textsOf(db: Db, event: Told): Promise<Mentioning[]> {
 }
 
 /** Whether a change lets more people read a text, or changes it. */
-const isShownAnew = (event: Told): boolean =>
+const isShownAnew = (event: NewsEvent): boolean =>
   [EDITED.field, 'is_internal', 'is_spam'].some((field) => changed(event, field))
 
 /** Whom news are told at this moment, some at a time. `mail` is null where the site sends none. */
@@ -203,7 +205,7 @@ export async function readersAmong(db: Db, people: readonly string[], needs: rea
 }
 
 /** Undefined where the event tells nobody anything, as the post is gone, hidden, or stands elsewhere by now. */
-async function newsOf(db: Db, event: Told): Promise<News | undefined> {
+async function newsOf(db: Db, event: NewsEvent): Promise<News | undefined> {
   switch (event.action) {
     case 'post.updated':
       return statusNews(db, event)
@@ -219,11 +221,11 @@ async function newsOf(db: Db, event: Told): Promise<News | undefined> {
   }
 }
 
-const changed = ({ details }: Told, field: string): FieldChange | undefined =>
+const changed = ({ details }: NewsEvent, field: string): FieldChange | undefined =>
   details.find((each) => each.field === field)
 
 /** A post that is shown for the first time. */
-async function newPost(db: Db, event: Told): Promise<News | undefined> {
+async function newPost(db: Db, event: NewsEvent): Promise<News | undefined> {
   if (event.action !== 'post.created' && event.action !== 'post.kept') return undefined
   const post = await shownPost(db, event.subject_id)
   if (!post || !isFresh(event, post.createdAt)) return undefined
@@ -239,7 +241,7 @@ async function newPost(db: Db, event: Told): Promise<News | undefined> {
 }
 
 /** Tells an author that the team has published a post or comment that was held. */
-async function published(db: Db, event: Told): Promise<News | undefined> {
+async function published(db: Db, event: NewsEvent): Promise<News | undefined> {
   const isKept = event.action === 'post.kept' || event.action === 'comment.kept'
   if (!isKept || changed(event, 'shown')?.before !== 'held') return undefined
   const comment = event.action === 'comment.kept' ? await shownComment(db, event.subject_id) : undefined
@@ -251,7 +253,7 @@ async function published(db: Db, event: Told): Promise<News | undefined> {
 }
 
 /** A new status, with what the team said about it, or that alone. */
-async function statusNews(db: Db, event: Told): Promise<News | undefined> {
+async function statusNews(db: Db, event: NewsEvent): Promise<News | undefined> {
   const [status, message] = [changed(event, 'roadmap_id'), changed(event, 'update')]
   if ((!status && !message) || changed(event, 'quiet')) return undefined
   const post = await shownPost(db, event.subject_id)
@@ -267,7 +269,7 @@ async function statusNews(db: Db, event: Told): Promise<News | undefined> {
 }
 
 /** A post that was merged into another: those who followed it follow the other one, and have to know why. */
-async function mergeNews(db: Db, event: Told): Promise<News | undefined> {
+async function mergeNews(db: Db, event: NewsEvent): Promise<News | undefined> {
   if (changed(event, 'quiet')) return undefined
   const merge = await findMerge(db, event.subject_id)
   const post = merge && (await shownPost(db, merge.rootId))
@@ -331,7 +333,7 @@ interface Status {
 const LATEST_MS = 30 * 24 * 60 * 60 * 1000
 
 /** Tells the author of a comment of replies to it, and the author of a post of comments on it: once these are shown. */
-async function replyNews(db: Db, event: Told): Promise<News | undefined> {
+async function replyNews(db: Db, event: NewsEvent): Promise<News | undefined> {
   const comment = await shownComment(db, event.subject_id)
   const post = comment && (await shownPost(db, comment.post_id))
   if (
@@ -347,7 +349,7 @@ async function replyNews(db: Db, event: Told): Promise<News | undefined> {
 }
 
 /** A comment that the team marked as the answer. */
-async function answerNews(db: Db, event: Told): Promise<News | undefined> {
+async function answerNews(db: Db, event: NewsEvent): Promise<News | undefined> {
   if (changed(event, 'official')?.after !== 'answer') return undefined
   const comment = await shownComment(db, event.subject_id)
   if (comment?.official !== 'answer') return undefined
@@ -368,7 +370,7 @@ async function shownComment(db: Db, id: string) {
 }
 
 /** Whether a text is shown soon enough after it was written to be news, or was changed. */
-const isFresh = (event: Told, writtenAt = ''): boolean =>
+const isFresh = (event: NewsEvent, writtenAt = ''): boolean =>
   event.action.endsWith('.updated') || Date.parse(event.created_at) - Date.parse(writtenAt) <= LATEST_MS
 
 const neededForComment = (post: PostView, { is_internal }: CommentView): Permission[] => [

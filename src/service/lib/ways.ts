@@ -16,7 +16,7 @@ import type { Receiver } from '../../db/notificationsettings.js'
 const GATHER = 5 * 60
 
 /** How a person is told. Columns of `notifications`. */
-export interface Told {
+export interface NotificationDelivery {
   isOnPage: number
   mail: MailWay | null
   mailAt: string | null
@@ -30,7 +30,7 @@ export function toldHow(
   { settings, isVerified, isOwner, isSuppressed }: Receiver,
   kind: NotificationKind,
   { site, now, mail: settingsOfMail }: { site: string; now: Date; mail: MailSettings | null },
-): Told | undefined {
+): NotificationDelivery | undefined {
   const ways = effectiveWays(site, settings?.ways)[topicOf(kind)]
   const isReachable = settingsOfMail !== null && (isVerified === 1 || isOwner === 1) && !isSuppressed
   const wanted = mailOf(ways)

@@ -1,6 +1,6 @@
 import { links } from '../../core/pagelinks.js'
 import { SECTIONS } from '../kit/sections.js'
-import type { Told } from '../../service/told.js'
+import type { NotifiedSummary } from '../../service/told.js'
 import * as users from '../../service/users.js'
 import * as votes from '../../service/votes.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
@@ -266,7 +266,7 @@ function WasTold({ view, post, told }: Props) {
 }
 
 /** Such as `12 people: 9 by mail, 2 in a digest, 9 mails written, 4 read it`. */
-function toldText({ t, words }: View, { people, mail, digest, mailed, read }: Told): string {
+function toldText({ t, words }: View, { people, mail, digest, mailed, read }: NotifiedSummary): string {
   const parts = [
     mail > 0 && t('told.mail', { count: mail }),
     digest > 0 && t('told.digest', { count: digest }),
