@@ -169,7 +169,7 @@ async function imported(
     for await (const record of records) {
       interruption.check()
       const row = typeof record === 'string' ? record : JSON.stringify(record)
-      open.set((line += 1), kept(record, row))
+      open.set((line += 1), redactedLine(record, row))
       text += `${row}\n`
       if (text.length < CHUNK) continue
       yield Buffer.from(text)
@@ -211,7 +211,7 @@ async function imported(
 }
 
 /** The line for messages and the file of refused records, without a password hash or the bytes of an image. */
-function kept(record: SourceRecord | string, row: string): string {
+function redactedLine(record: SourceRecord | string, row: string): string {
   const values = typeof record === 'string' ? objectIn(record) : record
   if (!(values instanceof AppError) && values.type === 'image') return JSON.stringify({ ...values, data: undefined })
   return withoutHash(row)

@@ -60,7 +60,7 @@ interface Made {
 
 async function hereAll(texts: readonly Text[]): Promise<Made[]> {
   const { htmlOf } = await import('./html.js')
-  return texts.map((text) => ({ text, html: kept(text, htmlOf(text)) }))
+  return texts.map((text) => ({ text, html: cacheRendered(text, htmlOf(text)) }))
 }
 
 async function elsewhere(texts: readonly Text[]): Promise<Made[]> {
@@ -68,12 +68,12 @@ async function elsewhere(texts: readonly Text[]): Promise<Made[]> {
   return Promise.all(
     texts.map(async (text): Promise<Made> => {
       const { text: html, isSkipped } = await inThread({ render: text })
-      return { text, html: isSkipped ? html : kept(text, html), isSkipped }
+      return { text, html: isSkipped ? html : cacheRendered(text, html), isSkipped }
     }),
   )
 }
 
-function kept(text: Text, html: string): string {
+function cacheRendered(text: Text, html: string): string {
   const cache = html.length + text.markdown.length > LARGE ? renderedLarge : rendered
   cache.set(keyOf(text), html)
   return html

@@ -79,7 +79,7 @@ interface Kept {
   posts: number
 }
 
-const kept = (rows: readonly Kept[]): Facet => ({
+const facetOfCounts = (rows: readonly Kept[]): Facet => ({
   posts: new Map(rows.map(({ place, posts }) => [place === '' ? null : place, posts])),
   isCapped: false,
 })
@@ -93,7 +93,7 @@ async function roadmapsCounted(db: Db, conditions: Conditions): Promise<Facet> {
         where board in (${sql.join(given.board)}) and display in (${sql.join(given.display)}) and roadmap <> '*'
         group by roadmap`.compile(db),
   }))
-  return kept(rows)
+  return facetOfCounts(rows)
 }
 
 async function boardsCounted(db: Db, conditions: Conditions, { boards, hidden }: PostFilter): Promise<Facet> {
@@ -106,7 +106,7 @@ async function boardsCounted(db: Db, conditions: Conditions, { boards, hidden }:
         where board in (${sql.join(given.board)}) and roadmap in (${sql.join(given.roadmap)}) and display in (${sql.join(given.display)})
         group by board`.compile(db),
   }))
-  return kept(rows)
+  return facetOfCounts(rows)
 }
 
 /** The ids of the boards with the most posts, the private ones among them where `hidden`. */

@@ -25,8 +25,8 @@ interface Numbers {
  */
 export class SiteNumbers {
   readonly #site: Pick<Context, 'db' | 'now' | 'backups'>
-  readonly #votes = kept(() => this.#addVotes())
-  readonly #newest = kept(() => this.#newestBackup())
+  readonly #votes = memoized(() => this.#addVotes())
+  readonly #newest = memoized(() => this.#newestBackup())
 
   constructor(site: Pick<Context, 'db' | 'now' | 'backups'>) {
     this.#site = site
@@ -62,7 +62,7 @@ export class SiteNumbers {
 }
 
 /** Remembers the result for some time. Who asks meanwhile waits for the same run. */
-function kept<T>(work: () => Promise<T>): () => Promise<T> {
+function memoized<T>(work: () => Promise<T>): () => Promise<T> {
   let last: { result: Promise<T>; until: number } | undefined
   return () => {
     if (last && performance.now() < last.until) return last.result
