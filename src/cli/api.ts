@@ -105,13 +105,13 @@ const columnsOf = (rows: readonly Row[]): Column<Row>[] =>
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
-interface Asked {
+interface ApiRequest {
   method: string
   path: string
   query: URLSearchParams
 }
 
-function askedOf(method: string | undefined, given: string | undefined): Asked {
+function askedOf(method: string | undefined, given: string | undefined): ApiRequest {
   const [first, second] = given === undefined && method?.includes(' ') ? method.split(/ +/, 2) : [method, given]
   const isPathAlone = second === undefined && first?.startsWith('/')
   const [verb, address] = isPathAlone ? ['GET', first] : [first?.toUpperCase(), second]
@@ -129,7 +129,7 @@ function askedOf(method: string | undefined, given: string | undefined): Asked {
 /** The operation of a request, with the fields of its path and its query. Fixed words of a path win over names. */
 function operationOf(
   operations: readonly AnyOperation[],
-  { method, path, query }: Asked,
+  { method, path, query }: ApiRequest,
 ): { op: AnyOperation; input: Record<string, string> } {
   const words = path.split('/')
   const matching = operations.flatMap((op) => {
@@ -161,7 +161,7 @@ function decoded(word: string): string {
 
 function noRequest(
   operations: readonly AnyOperation[],
-  { method, path }: Pick<Asked, 'method' | 'path'>,
+  { method, path }: Pick<ApiRequest, 'method' | 'path'>,
   verbs: readonly string[],
 ): AppError {
   const shown = JSON.stringify(path.slice(0, 100).toWellFormed())

@@ -104,7 +104,7 @@ export const decideMany = operation({
   },
 })
 
-interface Asked {
+interface DecisionInput {
   given: string
   decision: Word
   block: boolean
@@ -116,7 +116,10 @@ interface Asked {
 }
 
 /** What it throws of the contract, it throws before it writes. */
-async function decideOne(tx: Change, { given, decision, block, until, roadmapId, seen, waits }: Asked): Promise<Done> {
+async function decideOne(
+  tx: Change,
+  { given, decision, block, until, roadmapId, seen, waits }: DecisionInput,
+): Promise<Done> {
   if (waits) await assertWaiting(tx, () => subjectOf(tx, given), decision, block)
   if (decision === 'snooze' || decision === 'wake') {
     const subject = await subjectToDecide(tx, given, seen)

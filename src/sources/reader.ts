@@ -5,7 +5,7 @@ import { AppError, serverError } from '../core/errors.js'
 import { sizeText } from '../core/text.js'
 import { SOURCES } from './index.js'
 import { Archive } from './lib/archive.js'
-import type { Answer, Asked, Opened } from './reading.js'
+import type { Answer, ReadRequest, Opened } from './reading.js'
 import { recognised } from './recognised.js'
 import { sourceIn } from './records.js'
 
@@ -18,7 +18,7 @@ const TOGETHER = 200
 /** Maximum length of an answer in characters, without its last record. */
 const MOST_TOGETHER = 1_000_000
 
-const { from, shown, product, map: entries, built } = workerData as Asked
+const { from, shown, product, map: entries, built } = workerData as ReadRequest
 for (const [name, bytes] of built) keepBuilt(name, Buffer.from(bytes))
 const map = new Map(entries)
 

@@ -8,7 +8,7 @@ import type { Preview } from './source.js'
 // Reading a file of 50 MB of JSON takes seconds. A server does it in a thread, so that it can answer meanwhile.
 
 /** What the thread gets. */
-export interface Asked {
+export interface ReadRequest {
   from: string
   /** What the file is called in messages. */
   shown: string
@@ -42,7 +42,7 @@ export type Answer = Opened | Records | Failed
 /** What of the memory a file of the greatest size needs, several times. */
 const MAX_MEMORY_MB = 2000
 
-type Given = Omit<Asked, 'built'>
+type Given = Omit<ReadRequest, 'built'>
 
 /** What a file is, read in a thread. Throws as the source does. */
 export async function openedInThread(given: Given): Promise<Opened> {
@@ -77,7 +77,10 @@ const start = (given: Given): Worker =>
   new Worker(builtText('threads/sources.js'), {
     eval: true,
     execArgv: [],
-    workerData: { ...given, built: [['threads/markdown.js', gzippedFile('threads/markdown.js')]] } satisfies Asked,
+    workerData: {
+      ...given,
+      built: [['threads/markdown.js', gzippedFile('threads/markdown.js')]],
+    } satisfies ReadRequest,
     resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB },
   })
 

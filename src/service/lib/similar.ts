@@ -28,7 +28,7 @@ export interface SimilarPost {
   score: number
 }
 
-interface Asked {
+interface SimilarQuery {
   title: string
   text?: string | undefined
   /** The id of a post to leave out, such as the one that is compared. */
@@ -48,7 +48,7 @@ export interface Spelled extends Part {
 export async function findSimilar(
   db: Db,
   filter: PostFilter,
-  { title, text = '', except, limit }: Asked,
+  { title, text = '', except, limit }: SimilarQuery,
   { hidden }: { hidden: boolean },
 ): Promise<{ found: SimilarPost[]; parts: Spelled[] }> {
   const ofTitle = partsOf(title).slice(0, MOST_READ.title)
