@@ -79,7 +79,6 @@ export async function indexRootsOf(db: Db, boardId: string): Promise<void> {
     where posts."boardId" = ${boardId} order by 1`.execute(db)
   const ids = rows.map(({ rootId }) => rootId)
   for (let at = 0; at < ids.length; at += PAGE) await indexAgain(db, ids.slice(at, at + PAGE))
-  if (ids.length > 0) await db.insertInto('row_changes').values({ topic: 'posts', ref: 'indexed' }).execute()
 }
 
 type Row = Pick<PostRow, 'number' | 'title' | 'contentMarkdown'>

@@ -44,7 +44,7 @@ export type Topic = (typeof TOPIC_NAMES)[number]
 export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
   posts: ['posts', 'votes', 'comments', 'boards'],
-  post_search: ['posts'],
+  post_search: ['posts', 'boards'],
   comment_search: ['comments'],
   indexed_comments: ['comments'],
   post_moves: ['posts', 'users'], // who moved a post is erased with the account

@@ -124,7 +124,7 @@ const posts = (engine: Engine): Trigger[] => [
     on: 'boards',
     after: 'update',
     when: 'new.display < old.display',
-    run: `${unsearched(engine, 'posts."boardId" = new."boardId"')}; insert into row_changes (topic, ref) values ('posts', 'indexed')`,
+    run: unsearched(engine, 'posts."boardId" = new."boardId"'),
   },
   {
     name: 'posts_unsearched',
