@@ -37,7 +37,8 @@ globalThis.Date = class extends Real {
 describe.each(engines)('feedbackctl serve on %s', (engine) => {
   it('creates exactly one owner from fifty concurrent setups in two processes', async () => {
     const machine = await makeMachine(engine)
-    const env = { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail` }
+    // All wait for one lock: on a busy machine longer than a request usually may
+    const env = { FEEDBACKCTL_MAIL_URL: `folder:${machine.folder}/mail`, FEEDBACKCTL_DATABASE_TIMEOUT: '1m' }
     const servers = [machine.start('serve', { env }), machine.start('serve', { env })]
     const urls = (await Promise.all(servers.map((server) => server.says(LISTENING)))).map(([, url = '']) => url)
     const answers = await Promise.all(
