@@ -3,7 +3,7 @@ import { isMissingTable } from './dialect.js'
 import type { Db } from './tables.js'
 
 /** The last of `migrations/`, checked by a test. Repeated here because migrations are loaded only when needed. */
-export const NEWEST = '0083_public_words'
+export const NEWEST = '0084_word_statistics'
 
 /** The fingerprints of `triggers/`, checked by a test. A change of them needs a new migration, even an empty one. */
 export const TRIGGERS = { sqlite: 'e03ba32f56aaea2f', postgres: '485d7dfd71e37997' } as const

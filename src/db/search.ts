@@ -112,6 +112,8 @@ export interface PostIndex {
   lowest: 0 | ''
   /** The condition on its rows. */
   matches(this: void, value: unknown): RawBuilder<unknown>
+  /** Whether it is the index of `rarely`. */
+  isRare?: true
 }
 
 const byNumber = { key: 'number', lowest: 0 } as const
@@ -119,8 +121,19 @@ const byNumber = { key: 'number', lowest: 0 } as const
 /** The full-text index. Its value is of `matchOf`. */
 export const wordIndex = (db: Db): PostIndex => ({ ...byNumber, ...wordsOf(db, 'post_search') })
 
+/** The same for words that hardly any post has. */
+export const rareWordIndex = (db: Db): PostIndex => rarely(db, wordIndex(db))
+
+/**
+ * An index of words that hardly any row has. PostgreSQL expects hundreds of spellings in most rows, and reads the rows in
+ * their order, or all of them, to find the newest: seconds where a site has millions, and nothing is found. It does not
+ * see the words of a subquery, and an expression has no order, so it asks the index of words.
+ */
+export const rarely = <Index extends KeyIndex>(db: Db, index: Index): Index =>
+  isPostgres(db) ? { ...index, isRare: true, matches: (query) => sql`words @@ (select ${query}::tsquery)` } : index
+
 /** That of comments, by the numbers of `indexed_comments`. */
-export const commentIndex = (db: Db): Pick<PostIndex, 'table' | 'column' | 'matches'> => wordsOf(db, 'comment_search')
+export const commentIndex = (db: Db): KeyIndex => wordsOf(db, 'comment_search')
 
 /** Posts by their numbers, a list in JSON. */
 export const numberIndex = (db: Db): PostIndex => ({
@@ -131,7 +144,10 @@ export const numberIndex = (db: Db): PostIndex => ({
       : sql`post_search.rowid in (select value from json_each(${numbers}))`,
 })
 
-const wordsOf = (db: Db, table: string): Pick<PostIndex, 'table' | 'column' | 'matches'> =>
+/** What finds the keys of rows. */
+export type KeyIndex = Pick<PostIndex, 'table' | 'column' | 'matches' | 'isRare'>
+
+const wordsOf = (db: Db, table: string): KeyIndex =>
   isPostgres(db)
     ? { table, column: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
     : { table, column: 'rowid', matches: (query) => sql`${sql.table(table)} match ${query}` }
@@ -178,12 +194,12 @@ export function matchOfTerms(
 
 /** The keys of so many of the newest or oldest posts that an index has. With `after`, only those after it in this order. */
 export function keysIn(
-  { table, column: name, matches }: Pick<PostIndex, 'table' | 'column' | 'matches'>,
+  { table, column: name, matches, isRare }: KeyIndex,
   value: unknown,
   { most, created, after }: Sorting & { most: number; after?: number | undefined },
 ): RawBuilder<{ post: number | string }> {
   const [direction, comparison] = created === 'desc' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
   const column = sql.ref(`${table}.${name}`)
   const beyond = after === undefined ? sql`` : sql` and ${column} ${comparison} ${after}`
-  return sql`select ${column} as post from ${sql.table(table)} where ${matches(value)}${beyond} order by ${column} ${direction} limit ${sql.lit(most)}`
+  return sql`select ${column} as post from ${sql.table(table)} where ${matches(value)}${beyond} order by ${isRare ? sql`${column} + 0` : column} ${direction} limit ${sql.lit(most)}`
 }

@@ -5,7 +5,7 @@ import { IS_COVERED } from './posts/covered.js'
 import { conditionsOf, conditionsOn, leadOf, type Conditions, type PostFilter } from './posts/filter.js'
 import { ledBy, newestOf } from './posts/read.js'
 import { NAMES, OTHERS, type PostView } from './posts/row.js'
-import { commentIndex, keysIn, wordIndex } from './search.js'
+import { commentIndex, keysIn, rarely, wordIndex } from './search.js'
 import type { Db } from './tables.js'
 
 /** What ranks a post. */
@@ -50,6 +50,8 @@ interface Reading extends Covering {
   most: number
   /** Whether the text of the post decides about it. It is most of what is read. */
   text: boolean
+  /** See `PostIndex`. */
+  isRare?: boolean
 }
 
 /** The newest posts that pass a filter, and have what `match` says. */
@@ -57,7 +59,7 @@ export async function postHits(
   db: Db,
   filter: PostFilter,
   match: string | undefined,
-  { most, text, isCovered }: Reading,
+  { most, text, isRare = false, isCovered }: Reading,
 ): Promise<PostHit[]> {
   const columns = columnsOf(isCovered, text ? BEGINNING : NO_TEXT)
   const conditions = conditionsOf(db, filter)
@@ -67,7 +69,7 @@ export async function postHits(
       compile: () => sql<PostHit>`select ${columns} from (${newestOf(given, most)}) as posts order by posts."createdAt" desc, posts."postId" desc`.compile(db), // prettier-ignore
     }))
   // An index of another table leads to the posts: of words, or of a filter such as tags
-  const led: Conditions = { ...(match !== undefined && { words: [match] }), ...conditions }
+  const led: Conditions = { ...(match !== undefined && { [isRare ? 'rareWords' : 'words']: [match] }), ...conditions }
   return compiled(db, `postHits ${most} ${text} ${isCovered}`, led, (given) => ({
     compile: () =>
       sql<PostHit>`select ${columns} from ${ledBy(db, given, { created: 'desc', most })} order by posts.number desc`.compile(
@@ -115,17 +117,18 @@ export async function commentHits(
   filter: PostFilter,
   { internal, spam, viewer, isCovered }: Readable,
   match: string,
-  { most, text }: Omit<Reading, 'isCovered'>,
+  { most, text, isRare = false }: Omit<Reading, 'isCovered'>,
 ): Promise<CommentHit[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions) return []
-  const name = `commentHits ${most} ${text} ${internal} ${spam} ${viewer !== null} ${isCovered}`
+  const name = `commentHits ${most} ${text} ${isRare} ${internal} ${spam} ${viewer !== null} ${isCovered}`
   return compiled(
     db,
     name,
     { ...conditions, match, viewer: viewer ?? undefined },
     ({ match: given, viewer: own, ...where }) => {
-      const keys = keysIn(commentIndex(db), given, { created: 'desc', most })
+      const index = commentIndex(db)
+      const keys = keysIn(isRare ? rarely(db, index) : index, given, { created: 'desc', most })
       const postgres = isPostgres(db)
       const numbers = sql.raw(postgres ? 'cross join indexed_comments' : '')
       const conditionsOfComments = [

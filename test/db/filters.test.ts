@@ -22,6 +22,7 @@ const VALUES: { [Each in keyof PostFilter]-?: (rows: Rows) => readonly PostFilte
   since: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   until: ({ posts }) => posts.slice(1, 2).map(({ createdAt }) => createdAt),
   words: () => [['dark'], ['text']],
+  rareWords: () => [['dark'], ['text']],
   among: () => [[1, 2, 3], [9]],
   voter: ({ users }) => users.slice(0, 4).map(({ userId }) => userId),
   showsVoters: () => [true],

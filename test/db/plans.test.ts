@@ -27,6 +27,7 @@ import { facets } from '../../src/service/postfacets.js'
 import * as posts from '../../src/service/posts.js'
 import { EVERYONE } from '../../src/core/permissions.js'
 import { AppError } from '../../src/core/errors.js'
+import { find } from '../../src/service/search.js'
 import * as votes from '../../src/service/votes.js'
 import { storeImage } from '../support/images.js'
 import { engines, makeSite, type TestSite } from '../support/site.js'
@@ -613,5 +614,20 @@ it('a search on sqlite reads the full-text index in the order of its page, and s
     const { rows } = await site.db.executeQuery<Step>({ ...page!, sql: `explain query plan ${page!.sql}` })
     const sorted = rows.filter(({ detail }) => detail.includes('TEMP B-TREE'))
     expect([sorted.map(({ parent }) => parent), rows.length]).toEqual([[0], expect.any(Number)])
+  }
+})
+
+it('a search on postgres for a word that no post has asks the index of words, whatever PostgreSQL expects', async () => {
+  const site = await makeSite('postgres')
+  await sql`insert into post_search (number, words)
+    select number, array_to_tsvector(array(select 'w' || (number * 7 + word * 31) % 4000 from generate_series(1, 40) as word))
+    from generate_series(1, 10000) as number`.execute(site.db)
+  await sql`vacuum analyze post_search`.execute(site.db) // entries that wait for it would be read one by one
+  const statements = await statementsOf(site, () => site.call(find, { query: 'drakk' }))
+  const rare = statements.filter(({ sql: text }) => text.includes('post_search') && text.includes('+ 0'))
+  expect(rare.filter(({ parameters }) => String(parameters[0]).length > 1000).length).toBeGreaterThan(1) // spellings
+  for (const query of rare) {
+    const { rows } = await site.db.executeQuery({ ...query, sql: `explain ${query.sql}` })
+    expect(JSON.stringify(rows)).toContain('Bitmap Index Scan on post_search_by_word')
   }
 })

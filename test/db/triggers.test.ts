@@ -65,6 +65,7 @@ const FINGERPRINTS: Record<string, Record<Engine, string>> = {
   '0081_spam_counts': { sqlite: '19b49c1a275fe776', postgres: '9152710c41d97b9d' },
   '0082_leaner_search': { sqlite: '570006054644d1ff', postgres: '9152710c41d97b9d' },
   '0083_public_words': { sqlite: 'e03ba32f56aaea2f', postgres: '485d7dfd71e37997' },
+  '0084_word_statistics': { sqlite: 'e03ba32f56aaea2f', postgres: '485d7dfd71e37997' },
 }
 
 /** What triggers compute, and nothing recounts. */

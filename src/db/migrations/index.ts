@@ -76,6 +76,7 @@ import { up as heldMerges } from './0080_held_merges.js'
 import { up as spamCounts } from './0081_spam_counts.js'
 import { up as leanerSearch } from './0082_leaner_search.js'
 import { up as publicWords } from './0083_public_words.js'
+import { up as wordStatistics } from './0084_word_statistics.js'
 
 /**
  * All migrations, oldest first. Never edit a released one; add another. From 0029 on, they add tables and columns only:
@@ -159,4 +160,5 @@ export const migrations: Record<string, Migration> = {
   '0081_spam_counts': { up: spamCounts },
   '0082_leaner_search': { up: leanerSearch },
   '0083_public_words': { up: publicWords },
+  '0084_word_statistics': { up: wordStatistics },
 }

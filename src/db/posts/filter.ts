@@ -3,7 +3,7 @@ import { VOTES_HIDDEN } from '../../core/boardrules.js'
 import { COUNTED_AS_SPAM, SHOWN, SPAM } from '../../core/hidden.js'
 import type { Topic } from '../cache/dependencies.js'
 import type { Period, Sorting } from '../paging.js'
-import { keysIn, matchOf, numberIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
+import { keysIn, matchOf, numberIndex, rareWordIndex, voteIndex, wordIndex, type PostIndex } from '../search.js'
 import type { Db, Tables } from '../tables.js'
 import { followedPosts } from './followed.js'
 import { pinnedPosts } from './pinned.js'
@@ -28,6 +28,8 @@ export interface PostFilter extends Period {
   withoutSpam?: true | undefined
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
+  /** The same where hardly any post has them: see `rarely`. */
+  rareWords?: readonly string[] | undefined
   /** The numbers of posts that were looked at already; an empty list matches no post. */
   among?: readonly number[] | undefined
   /** Who voted for them. */
@@ -132,6 +134,11 @@ const FILTERS: { readonly [Each in Name]-?: Filter<PostFilter[Each]> } = {
   },
   words: {
     index: wordIndex,
+    changedBy: [],
+    values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
+  },
+  rareWords: {
+    index: rareWordIndex,
     changedBy: [],
     values: (words, db) => words && (words.length > 0 ? [matchOf(db, words)] : []),
   },

@@ -3,7 +3,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { SHOWN } from '../../core/hidden.js'
 import { compiled } from '../cache/compiled.js'
 import { isPostgres } from '../dialect.js'
-import { keysIn, wordIndex } from '../search.js'
+import { keysIn, rarely, wordIndex } from '../search.js'
 import type { Db } from '../tables.js'
 import { COMPARED, type ComparedPost } from './compared.js'
 import { conditionsOf, conditionsOn, type Conditions, type PostFilter } from './filter.js'
@@ -14,6 +14,8 @@ export interface Wanted {
   anywhere: string
   /** How much a title with this word adds to the rank of a post. */
   weight: number
+  /** See `rarely`. */
+  isRare: boolean
 }
 
 /**
@@ -120,23 +122,29 @@ async function postsAmong(
     anywhere: wanted.map((each) => each.anywhere),
     weights: wanted.map(({ weight }) => weight),
   }
+  const rare = wanted.map(({ isRare }) => isRare)
   const index = wordIndex(db)
   if (!isPostgres(db)) {
     const found = JSON.stringify(await alikeInTurns(db, wanted, { inTitle, anywhere, alike }))
     return foundAmong(db, { name: `foundAlike ${alike}`, hidden }, { ...conditions, found, limit }, (wants) =>
       sql`select json_extract(value, '$[0]') as post, json_extract(value, '$[1]') as alike from json_each(${wants.found})`) // prettier-ignore
   }
-  const part = (match: string, weight: number, of: number, most: number) =>
-    sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(index, match, { created: 'desc', most })}) as part`
-  return foundAmong(db, { name: `postsWithMost ${alike}`, hidden }, { ...conditions, ...lists, limit }, (wants) => {
-    const { inTitle: titles, anywhere: texts, weights } = wants
-    const parts = titles.flatMap((match, at) => [
-      part(match, weights[at] ?? 0, 1 - OF_TEXT, inTitle),
-      part(texts[at] ?? match, weights[at] ?? 0, OF_TEXT, anywhere),
-    ])
-    return sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
+  const part = (match: string, { weight, isRare }: { weight: number; isRare: boolean }, of: number, most: number) =>
+    sql`select part.post, ${weight} * ${sql.lit(of)} as weight from (${keysIn(isRare ? rarely(db, index) : index, match, { created: 'desc', most })}) as part`
+  return foundAmong(
+    db,
+    { name: `postsWithMost ${alike} ${rare.map(Number).join('')}`, hidden },
+    { ...conditions, ...lists, limit },
+    (wants) => {
+      const { inTitle: titles, anywhere: texts, weights } = wants
+      const parts = titles.flatMap((match, at) => [
+        part(match, { weight: weights[at] ?? 0, isRare: rare[at] === true }, 1 - OF_TEXT, inTitle),
+        part(texts[at] ?? match, { weight: weights[at] ?? 0, isRare: rare[at] === true }, OF_TEXT, anywhere),
+      ])
+      return sql`select post, sum(weight) as alike from (${sql.join(parts, sql` union all `)}) as parts
       group by post order by alike desc, post desc limit ${sql.lit(alike)}`
-  })
+    },
+  )
 }
 
 /** The numbers of the posts with the most of the words, with their weights: a query for each word, in place of one for all. */

@@ -59,7 +59,7 @@ export interface Found {
 /** The best hits of a query. */
 export async function findHits({ db, filter, query, readable, now }: Search): Promise<Found> {
   const asked = [query.text, ...query.phrases].join(' ')
-  const terms = await bounded(db, termsOf(asked))
+  const { terms, many } = await bounded(db, termsOf(asked))
   const words = terms.map(({ word }) => word)
   const { isCovered } = readable
   const isRead = query.phrases.length > 0 || query.without.length > 0
@@ -113,20 +113,27 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     const spelled = await Promise.all(
       terms.slice(0, MOST_WORDS).map(async (term) => {
         const any = match((each) => each.any, [term])
-        const isThere = (await postHits(db, filter, any, { most: 1, text: false, isCovered })).length > 0 || (await commentHits(db, filter, readable, any, { most: 1, text: false })).length > 0 // prettier-ignore
+        const isThere =
+          many.has(term) ||
+          (await postHits(db, filter, any, { most: 1, text: false, isRare: true, isCovered })).length > 0 ||
+          (await commentHits(db, filter, readable, any, { most: 1, text: false, isRare: true })).length > 0
         const near = isThere ? [] : wordsNear(term.word)
         return near.length > 0 ? termOfAny(term.word, near) : term
       }),
     )
     if (spelled.every((term) => terms.includes(term))) return
     const all = match(({ any }) => any, spelled)
-    await add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isCovered }), 'title', () => 'near') // prettier-ignore
+    await add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isRare: true, isCovered }), 'title', () => 'near') // prettier-ignore
     // Each of these looks for hundreds of spellings
     if (hits.size < FEW)
-      await add(await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isCovered }), 'text', () => 'near')
+      await add(
+        await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isRare: true, isCovered }),
+        'text',
+        () => 'near',
+      )
     if (hits.size < FEW)
       await add(
-        await commentHits(db, filter, readable, all, { most: MOST_OF_WORD, text: isRead }),
+        await commentHits(db, filter, readable, all, { most: MOST_OF_WORD, text: isRead, isRare: true }),
         'comment',
         () => 'near',
       )
@@ -155,13 +162,15 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
  * A word that many posts have stands for itself and its forms, and not for longer words that begin so: to know the newest
  * posts with any of them, an index reads all of them first.
  */
-async function bounded(db: Db, terms: readonly Term[]): Promise<Term[]> {
-  const found: Term[] = []
+async function bounded(db: Db, terms: readonly Term[]): Promise<{ terms: Term[]; many: ReadonlySet<Term> }> {
+  const [found, many] = [[] as Term[], new Set<Term>()]
   for (const term of terms) {
     const whole = withoutBeginnings(term)
-    found.push((await areMany(db, matchOfTerms(db, { all: [whole.any] }), MANY)) ? whole : term)
+    const isCommon = await areMany(db, matchOfTerms(db, { all: [whole.any] }), MANY)
+    if (isCommon) many.add(whole)
+    found.push(isCommon ? whole : term)
   }
-  return found
+  return { terms: found, many }
 }
 
 /** Whether a query says what the index does not know, so that posts have to be looked at. */

@@ -64,10 +64,11 @@ export async function findSimilar(
     .filter(({ isThere }) => isThere)
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, MOST_WORDS)
-    .map(({ part, weight, term }) => ({
+    .map(({ part, weight, term, near }) => ({
       inTitle: inTitle(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))])),
       anywhere: anywhere(db, term),
       weight,
+      isRare: near !== undefined,
     }))
   const posts = (await postsWithMost(db, filter, wanted, { limit: MOST_COMPARED, hidden })).filter(
     ({ postId }) => postId !== except,
