@@ -112,7 +112,7 @@ describe.each(engines)('a merge on %s', (engine) => {
     })
     const answers = await Promise.all(merging)
     expect(answers.map(({ status }) => status)).toEqual([200, 200])
-    expect(answers.map(({ body }) => body.changed as number).toSorted()).toEqual([0, 1])
+    expect(answers.reduce((sum, { body }) => sum + (body.changed as number), 0)).toBe(1)
     expect(JSON.stringify(answers.map(({ body }) => body.outcomes as unknown))).toContain('MERGE_REFUSED')
     expect((await site.call(posts.list, {})).posts).toHaveLength(1)
     expect(await miscounts(site.db)).toEqual([])
