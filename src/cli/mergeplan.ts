@@ -36,10 +36,21 @@ const LINE = /^(\S+)\s*->\s*(\S+)$/
 /** An error message names at most this many invalid lines. */
 const MOST_NAMED = 5
 
-/** Whether some merges lead from a post to another. They have no circle. */
-function leadsTo(merges: ReadonlyMap<string, Planned>, from: string, to: string): boolean {
-  for (let at = merges.get(from); at; at = merges.get(at.into)) if (at.into === to) return true
-  return false
+/** The merges that close a circle: of each circle the last line. */
+function closing(merges: ReadonlyMap<string, Planned>): Planned[] {
+  const [found, done] = [[] as Planned[], new Set<string>()]
+  for (const start of merges.values()) {
+    const way = new Map<string, Planned>()
+    let at: Planned | undefined = start
+    for (; at && !done.has(at.post) && !way.has(at.post); at = merges.get(at.into)) way.set(at.post, at)
+    if (at && way.has(at.post)) {
+      const all = [...way.values()]
+      const circle = all.slice(all.indexOf(at))
+      found.push(circle.reduce((last, each) => (each.line > last.line ? each : last)))
+    }
+    for (const post of way.keys()) done.add(post)
+  }
+  return found
 }
 
 /** The merges of a plan. Throws USAGE with the numbers of lines that say something else. */
@@ -59,12 +70,11 @@ export async function planIn(lines: AsyncIterable<string>, name: string): Promis
     }
     const before = first.get(post)
     if (before && before.into !== into) wrong.push(`Line ${line} of ${name} merges ${post} into ${into}, and line ${before.line} into ${before.into}.`) // prettier-ignore
-    const isCircle = post !== into && !before && leadsTo(first, into, post)
     if (post === into) wrong.push(`Line ${line} of ${name} merges ${post} into itself.`)
-    if (isCircle) wrong.push(`Line ${line} of ${name} merges ${post} into ${into}, which the lines before merge into ${post}.`) // prettier-ignore
-    if (!isCircle && post !== into) first.set(post, before ?? { line, post, into })
+    if (post !== into) first.set(post, before ?? { line, post, into })
     all.push({ line, post, into })
   }
+  for (const each of closing(first)) wrong.push(`Line ${each.line} of ${name} merges ${each.post} into ${each.into}, which other lines merge into ${each.post}.`) // prettier-ignore
   if (wrong.length === 0) return all
   const more = wrong.length > MOST_NAMED ? ` ${counted(wrong.length - MOST_NAMED, 'more line')} cannot be read either.` : '' // prettier-ignore
   throw new AppError('USAGE', `${wrong.slice(0, MOST_NAMED).join(' ')}${more} Nothing was changed.`)

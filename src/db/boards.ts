@@ -5,7 +5,7 @@ import { compiled, compiledPage, taggedQuery } from './cache/compiled.js'
 import type { BoardRow, Db, Tables } from './tables.js'
 import { visibleTotal, type Visibility } from './counters.js'
 import { isPostgres, unlessTaken } from './dialect.js'
-import { indexRootsOf } from './search.js'
+import { indexRoots, rootsOfBoard } from './search.js'
 import { countAfter, pageOf, within, type Page, type Period, type Sorting } from './paging.js'
 
 /** Which boards to list, and in which direction of creation time. */
@@ -138,15 +138,16 @@ export const updateBoard = (
   change: Updateable<Tables['boards']>,
 ): Promise<BoardRow | 'taken' | undefined> =>
   unlessTaken(db, async () => {
+    const before = change.display === undefined ? undefined : await db.selectFrom('boards').select('display').where('boardId', '=', boardId).executeTakeFirst() // prettier-ignore
     const board = await db.updateTable('boards').set(change).where('boardId', '=', boardId).returningAll().executeTakeFirst() // prettier-ignore
-    if (board && change.display !== undefined) await indexRootsOf(db, boardId)
+    if (board && before && before.display !== board.display) await indexRoots(db, await rootsOfBoard(db, boardId))
     return board
   })
 
 /** Gives the posts of a board to another. */
 export async function movePosts(db: Db, from: string, to: string): Promise<void> {
   await db.updateTable('posts').set({ boardId: to }).where('boardId', '=', from).execute()
-  await indexRootsOf(db, to)
+  await indexRoots(db, await rootsOfBoard(db, to))
 }
 
 /** How many posts a board has, and none comes or goes before the transaction ends. Undefined where it is deleted. */
@@ -172,5 +173,8 @@ export async function deleteBoard(db: Db, boardId: string): Promise<BoardRow | u
       .execute()
   await hide(VOTERS_HIDDEN, 'view_voters', 0)
   await hide(VOTES_HIDDEN, 'hides_votes', 1)
-  return db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()
+  const roots = await rootsOfBoard(db, boardId)
+  const board = await db.deleteFrom('boards').where('boardId', '=', boardId).returningAll().executeTakeFirst()
+  if (board?.display === 0) await indexRoots(db, roots) // its posts are public now
+  return board
 }

@@ -72,12 +72,16 @@ export async function indexAgain(db: Db, postIds: readonly string[]): Promise<vo
   await indexMerged(db, sql`merges."rootId" in (${sql.join(postIds)})`)
 }
 
-/** Gives the posts into which others of a board were merged their words anew: a private board shows none of its words. */
-export async function indexRootsOf(db: Db, boardId: string): Promise<void> {
+/** The posts into which others of a board were merged. */
+export async function rootsOfBoard(db: Db, boardId: string): Promise<string[]> {
   const { rows } = await sql<{ rootId: string }>`
     select distinct merges."rootId" from merges inner join posts on posts."postId" = merges."postId"
     where posts."boardId" = ${boardId} order by 1`.execute(db)
-  const ids = rows.map(({ rootId }) => rootId)
+  return rows.map(({ rootId }) => rootId)
+}
+
+/** Gives these their words anew where a board was shown, hidden or deleted: a private board shows none of its words. */
+export async function indexRoots(db: Db, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += PAGE) await indexAgain(db, ids.slice(at, at + PAGE))
 }
 

@@ -123,7 +123,7 @@ describe.each(engines)('posts that look like the same wish, on %s,', (engine) =>
       ['\n4 -> 2\n4 -> 1', 'Line 3 of plan.txt merges 4 into 1, and line 2 into 2.'],
       [
         '4 -> 3\n3 -> 2\n2 -> 4\n1 -> 1\n5 -> 2\n6 -> 1',
-        'Line 3 of plan.txt merges 2 into 4, which the lines before merge into 2. Line 4 of plan.txt merges 1 into itself. Nothing was changed.',
+        'Line 4 of plan.txt merges 1 into itself. Line 3 of plan.txt merges 2 into 4, which other lines merge into 2. Nothing was changed.',
       ],
       ['x\n'.repeat(7), 'Line 5 of plan.txt must be like "12 -> 7"; "x" is not. 2 more lines cannot be read either.'],
       ['x'.repeat(10_001), 'Line 1 of plan.txt has more than 10000 characters.'],

@@ -230,6 +230,14 @@ describe.each(engines)('a merge on %s', (engine) => {
     expect(await found()).toEqual([0, 0])
     await site.call(boards.update, { boardId: 'open', display: true, partial: true })
     expect(await found()).toEqual([1, 1])
+    await site.call(boards.create, { name: 'Shut', display: true })
+    for (const { postId } of [await write(0, 'Impala'), await write(1, 'Numbat')]) await site.call(posts.update, { id: postId, boardId: 'shut', partial: true }) // prettier-ignore
+    await site.call(merges.merge, { ids: ['4', '5'], into: '1' })
+    const count = async (query: string) => (await site.http(`GET /search?query=${query}`)).body.hits.length
+    await site.call(boards.update, { boardId: 'shut', display: false, partial: true })
+    expect(await count('impala')).toBe(0)
+    await site.call(boards.remove, { boardId: 'shut' })
+    expect([await count('impala'), await count('%22numbat%22')]).toEqual([1, 1])
     // Another program that writes to the database does not know the words: the post leaves the search
     await site.db.updateTable('boards').set({ display: 0 }).where('url', '=', 'open').execute()
     expect([await found(), await unindexed(site.db, 'posts')]).toEqual([[0, 0], 1])

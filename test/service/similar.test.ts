@@ -56,6 +56,8 @@ describe.each(engines)('similar posts on %s', (engine) => {
     for (const title of ['Notifications are too loud', 'Configurable toolbar']) await site.call(posts.create, { title })
     for (const title of ['tool', 'toolb', 'configurable tool']) expect([title, (await like(title))[0]]).toEqual([title, 'Configurable toolbar']) // prettier-ignore
     expect(await like('toolb loud')).toEqual(['Notifications are too loud'])
+    const { body } = await site.http('GET /posts/similar?title=%3F&text=toolb')
+    expect(body.posts ?? []).toEqual([])
   })
 
   it('say what merged posts said, also where the post itself means the same', async () => {

@@ -1,5 +1,4 @@
 import type { SearchQuery } from '../../core/search/grammar.js'
-import { groupedBy } from '../../core/grouped.js'
 import { foldedText, phrasePattern } from '../../core/search/marks.js'
 import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
 import { termOfAny, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
@@ -18,6 +17,7 @@ import {
   type Readable,
 } from '../../db/searchhits.js'
 import type { Db } from '../../db/tables.js'
+import { turns } from './turns.js'
 
 /** Hits that are ranked: what has the words in the title fills them first. */
 export const MOST_HITS = 200
@@ -115,8 +115,8 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
         const any = match((each) => each.any, [term])
         const isThere =
           many.has(term) ||
-          (await postHits(db, filter, any, { most: 1, text: false, isRare: true, isCovered })).length > 0 ||
-          (await commentHits(db, filter, readable, any, { most: 1, text: false, isRare: true })).length > 0
+          (await postHits(db, filter, any, { most: MOST_OF_WORD, text: false, isCovered })).length > 0 ||
+          (await commentHits(db, filter, readable, any, { most: MOST_OF_WORD, text: false })).length > 0
         const near = isThere ? [] : wordsNear(term.word)
         return near.length > 0 ? termOfAny(term.word, near) : term
       }),
@@ -191,33 +191,49 @@ export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery):
   return (await passing(db, query, rows)).map(({ number }) => number)
 }
 
+/** Posts whose merged posts are read for the phrases of one list. */
+const MOST_ROOTS = 50
+
 /**
  * The posts and comments that pass what the index does not know. A phrase may also be in a post that was merged into
  * one, which is found by its words.
  */
 async function passing<Row extends PostHit>(db: Db, query: SearchQuery, rows: readonly Row[]): Promise<Row[]> {
-  const test = testOf(query)
-  if (query.phrases.length === 0) return rows.filter((row) => test(row))
-  const others = rows.filter((row) => !test(row)).slice(0, MOST_HITS)
-  const merged = groupedBy(await textsMergedInto(db, others.map(({ postId }) => postId), { hidden: false }), ({ rootId }) => rootId) // prettier-ignore
-  return rows.filter(
-    (row) =>
-      test(row) ||
-      merged.get(row.postId)?.some(({ title, contentMarkdown }) => test(row, `${title} \n ${contentMarkdown ?? ''}`)),
-  )
+  const { hasVotes, hasText } = testsOf(query)
+  const some = rows.filter(hasVotes)
+  const passed = new Set(some.filter((row) => hasText(row)))
+  if (query.phrases.length === 0 || passed.size === some.length) return some.filter((row) => passed.has(row))
+  const others = some.filter((row) => !passed.has(row))
+  const roots = [...new Set(others.map(({ postId }) => postId))].slice(0, MOST_ROOTS)
+  const patterns = query.phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
+  const turn = turns()
+  const merged = new Map<string, string[]>()
+  for (const { rootId, title, contentMarkdown } of await textsMergedInto(db, roots, { hidden: false })) {
+    const text = foldedText(`${title} \n ${contentMarkdown ?? ''}`)
+    if (patterns.some((pattern) => pattern.test(text))) merged.set(rootId, [...(merged.get(rootId) ?? []), text]) // prettier-ignore
+    await turn()
+  }
+  for (const row of others) {
+    const texts = merged.get(row.postId)
+    if (texts?.some((text) => hasText(row, text))) passed.add(row)
+    if (texts) await turn()
+  }
+  return some.filter((row) => passed.has(row))
 }
 
-/** What words alone do not tell of a post or a comment. `merged` is the text of what was merged into it. */
-function testOf({ phrases, without, votes }: SearchQuery): (row: PostHit, merged?: string) => boolean {
+/** What words alone do not tell of a post or a comment. `merged` is the folded text of what was merged into it. */
+function testsOf({ phrases, without, votes }: SearchQuery) {
   const patterns = phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
   const refused = without.map((text) => phrasePattern(wordsInOrder(text)))
   const { min = 0, max = Infinity } = votes
-  return (row, merged = '') => {
-    if (row.votesCount < min || row.votesCount > max) return false
-    if (patterns.length === 0 && refused.length === 0) return true
-    const ofPost = 'ofPost' in row ? String(row.ofPost) : ''
-    const text = foldedText(`${row.title} \n ${row.text} \n ${merged}`)
-    const all = ofPost === '' ? text : foldedText(`${text} \n ${ofPost}`)
-    return patterns.every((pattern) => pattern.test(text)) && !refused.some((pattern) => pattern.test(all))
+  return {
+    hasVotes: ({ votesCount }: PostHit): boolean => votesCount >= min && votesCount <= max,
+    hasText: (row: PostHit, merged = ''): boolean => {
+      if (patterns.length === 0 && refused.length === 0) return true
+      const ofPost = 'ofPost' in row ? String(row.ofPost) : ''
+      const text = `${foldedText(`${row.title} \n ${row.text}`)} \n ${merged}`
+      const all = ofPost === '' ? text : `${text} \n ${foldedText(ofPost)}`
+      return patterns.every((pattern) => pattern.test(text)) && !refused.some((pattern) => pattern.test(all))
+    },
   }
 }

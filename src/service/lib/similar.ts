@@ -51,10 +51,11 @@ export async function findSimilar(
   { title, text = '', except, limit }: SimilarQuery,
   { hidden }: { hidden: boolean },
 ): Promise<{ found: SimilarPost[]; parts: Spelled[] }> {
-  const ofTitle = partsOf(title).slice(0, MOST_READ.title)
+  const said = partsOf(title)
+  const ofTitle = said.slice(0, MOST_READ.title)
   const known = new Set(ofTitle.map(({ key }) => key))
   const ofText = partsOf(text).filter(({ key }) => !known.has(key))
-  const { asked, all } = await lookUp(db, [...ofTitle, ...ofText.slice(0, MOST_READ.text)], ofTitle.length - 1)
+  const { asked, all } = await lookUp(db, [...ofTitle, ...ofText.slice(0, MOST_READ.text)], said.at(-1))
   const weighed = asked.map((word) => ({
     ...word,
     weight: weightOf(word.part, word.having, all) * (known.has(word.part.key) ? 1 : OF_TEXT),
@@ -119,15 +120,15 @@ async function startedAmong(db: Db, nowhere: readonly Term[], last: string | und
 
 /**
  * Counts the public posts that have each word. A word that no post has may be misspelled, so similar spellings are searched
- * for. The words of the title come first; `lastOfTitle` is the place of the last of them.
+ * for. `last` is the last word of the title.
  */
-async function lookUp(db: Db, parts: readonly Part[], lastOfTitle: number): Promise<{ asked: Word[]; all: number }> {
+async function lookUp(db: Db, parts: readonly Part[], last: Part | undefined): Promise<{ asked: Word[]; all: number }> {
   const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
   const { counts, all } = await postsHaving(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
   const rare = terms.filter((_, at) => counts[at] === 0)
   const { counts: inTexts } = await postsHaving(db, rare.map((term) => anywhere(db, term))) // prettier-ignore
   const nowhere = new Set(rare.filter((_, at) => inTexts[at] === 0))
-  const started = await startedAmong(db, [...nowhere], parts.at(lastOfTitle)?.word)
+  const started = await startedAmong(db, [...nowhere], last?.word)
   if (started) nowhere.delete(started.of)
   const wrong = new Map(
     [...nowhere]
