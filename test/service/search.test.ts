@@ -203,6 +203,13 @@ describe.each(engines)('a search on %s', (engine) => {
     await site.call(merges.merge, { ids: [other.postId], into: stays.postId })
     for (const query of ['night theme', '"night theme"', '"my eyes" night', '"dark mode" "night theme"'])
       expect([query, await titles(query)]).toEqual([query, ['Dark mode']])
+    for (let number = 0; number < 30; number++) await site.call(comments.create, { post_id: stays.postId, body: `${number} eyes, my own` }) // prettier-ignore
+    const before = site.statements.length
+    expect(await titles('"my eyes"')).toEqual(['Dark mode'])
+    const read = site.statements.slice(before).filter((statement) => statement.includes('substr(posts."contentMarkdown", 1, 2000)')) // prettier-ignore
+    // What was merged into the post is read once for each place, not once for each comment
+    expect([1, 2, 3]).toContain(read.length)
+    for (const each of read) expect(each.split('from merges')).toHaveLength(2)
     for (const query of ['"theme night"', '"night theme" -eyes', '"night theme" -dark'])
       expect([query, await titles(query)]).toEqual([query, []])
     const listed = (await site.http('POST /posts/get', { body: { query: '"night theme"' } })).body.posts as { title: string }[] // prettier-ignore

@@ -63,11 +63,12 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const words = terms.map(({ word }) => word)
   const { isCovered } = readable
   const isRead = query.phrases.length > 0 || query.without.length > 0
+  const tests = testsOf(query)
   const hits = new Map<number, Hit>()
   let isCapped = false
   const add = async (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match, share = 1) => {
     isCapped ||= rows.length >= MOST_LOOKED[foundIn]
-    for (const row of await passing(db, query, rows)) {
+    for (const row of await passing(db, tests, rows)) {
       const how = match(row)
       const hit: Hit = { ...row, foundIn, match: how, rank: rankOf({ ...row, foundIn, match: how, share }, now), ...('id' in row && { comment: row as CommentHit }) } // prettier-ignore
       if (hit.rank > (hits.get(row.number)?.rank ?? -Infinity)) hits.set(row.number, hit)
@@ -188,24 +189,27 @@ export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery):
     query.numbers.length > 0
       ? (await hitsNumbered(db, filter, query.numbers, { isCovered: false })).filter(hasWords)
       : await postHits(db, filter, terms.length > 0 ? matchOfTerms(db, { all: terms.map(({ any }) => any) }) : undefined, { most: MOST_LOOKED.title, text: query.phrases.length + query.without.length > 0, isCovered: false }) // prettier-ignore
-  return (await passing(db, query, rows)).map(({ number }) => number)
+  return (await passing(db, testsOf(query), rows)).map(({ number }) => number)
 }
 
-/** Posts whose merged posts are read for the phrases of one list. */
+/** The most posts whose merged posts are read to find a phrase. */
 const MOST_ROOTS = 50
 
 /**
- * The posts and comments that pass what the index does not know. A phrase may also be in a post that was merged into
- * one, which is found by its words.
+ * Applies the conditions that the index cannot check: phrases, negated words and votes. A phrase may also be in a post that
+ * was merged into the one that was found.
  */
-async function passing<Row extends PostHit>(db: Db, query: SearchQuery, rows: readonly Row[]): Promise<Row[]> {
-  const { hasVotes, hasText } = testsOf(query)
+async function passing<Row extends PostHit>(
+  db: Db,
+  { hasVotes, hasText, patterns }: Tests,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  // prettier-ignore
   const some = rows.filter(hasVotes)
   const passed = new Set(some.filter((row) => hasText(row)))
-  if (query.phrases.length === 0 || passed.size === some.length) return some.filter((row) => passed.has(row))
+  if (patterns.length === 0 || passed.size === some.length) return some.filter((row) => passed.has(row))
   const others = some.filter((row) => !passed.has(row))
   const roots = [...new Set(others.map(({ postId }) => postId))].slice(0, MOST_ROOTS)
-  const patterns = query.phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
   const turn = turns()
   const merged = new Map<string, string[]>()
   for (const { rootId, title, contentMarkdown } of await textsMergedInto(db, roots, { hidden: false })) {
@@ -221,12 +225,13 @@ async function passing<Row extends PostHit>(db: Db, query: SearchQuery, rows: re
   return some.filter((row) => passed.has(row))
 }
 
-/** What words alone do not tell of a post or a comment. `merged` is the folded text of what was merged into it. */
+/** The conditions that the index cannot check. `merged` is the folded text of a merged post. */
 function testsOf({ phrases, without, votes }: SearchQuery) {
   const patterns = phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
   const refused = without.map((text) => phrasePattern(wordsInOrder(text)))
   const { min = 0, max = Infinity } = votes
   return {
+    patterns,
     hasVotes: ({ votesCount }: PostHit): boolean => votesCount >= min && votesCount <= max,
     hasText: (row: PostHit, merged = ''): boolean => {
       if (patterns.length === 0 && refused.length === 0) return true
@@ -237,3 +242,5 @@ function testsOf({ phrases, without, votes }: SearchQuery) {
     },
   }
 }
+
+type Tests = ReturnType<typeof testsOf>
