@@ -36,7 +36,7 @@ const LINE = /^(\S+)\s*->\s*(\S+)$/
 /** An error message names at most this many invalid lines. */
 const MOST_NAMED = 5
 
-/** The merges that close a circle: of each circle the last line. */
+/** The last line of each circle of merges. */
 function closing(merges: ReadonlyMap<string, Planned>): Planned[] {
   const [found, done] = [[] as Planned[], new Set<string>()]
   for (const start of merges.values()) {

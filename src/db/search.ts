@@ -40,9 +40,9 @@ export async function indexPosts(
 const MOST_MERGED = 200
 export const READ = 2000
 
-/** Held posts are for the team alone. */
+/** Only the team sees held posts, so their words are not indexed. */
 const NOT_HELD = sql<SqlBool>`merges."wasHeld" = 0`
-/** Everybody who finds a post by these words learns them, so those of private boards are left out. */
+/** A search reveals the words that it matches, so words of private boards are not indexed. */
 const IN_PUBLIC = sql<SqlBool>`not exists (select 1 from boards where boards."boardId" = posts."boardId" and boards.display = 0)`
 
 /**
@@ -72,7 +72,7 @@ export async function indexAgain(db: Db, postIds: readonly string[]): Promise<vo
   await indexMerged(db, sql`merges."rootId" in (${sql.join(postIds)})`)
 }
 
-/** The posts into which others of a board were merged. */
+/** The ids of the posts into which posts of a board were merged. */
 export async function rootsOfBoard(db: Db, boardId: string): Promise<string[]> {
   const { rows } = await sql<{ rootId: string }>`
     select distinct merges."rootId" from merges inner join posts on posts."postId" = merges."postId"
@@ -80,7 +80,7 @@ export async function rootsOfBoard(db: Db, boardId: string): Promise<string[]> {
   return rows.map(({ rootId }) => rootId)
 }
 
-/** Gives these their words anew where a board was shown, hidden or deleted: a private board shows none of its words. */
+/** Indexes posts again after the visibility of a board has changed, or after its deletion. */
 export async function indexRoots(db: Db, ids: readonly string[]): Promise<void> {
   for (let at = 0; at < ids.length; at += PAGE) await indexAgain(db, ids.slice(at, at + PAGE))
 }
@@ -116,7 +116,7 @@ export interface PostIndex {
   lowest: 0 | ''
   /** The condition on its rows. */
   matches(this: void, value: unknown): RawBuilder<unknown>
-  /** Whether it is the index of `rarely`. */
+  /** True for an index made by `rarely`. */
   isRare?: true
 }
 
@@ -125,13 +125,13 @@ const byNumber = { key: 'number', lowest: 0 } as const
 /** The full-text index. Its value is of `matchOf`. */
 export const wordIndex = (db: Db): PostIndex => ({ ...byNumber, ...wordsOf(db, 'post_search') })
 
-/** The same for words that hardly any post has. */
+/** The index for rare words; see `rarely`. */
 export const rareWordIndex = (db: Db): PostIndex => rarely(db, wordIndex(db))
 
 /**
- * An index of words that hardly any row has. PostgreSQL expects hundreds of spellings in most rows, and reads the rows in
- * their order, or all of them, to find the newest: seconds where a site has millions, and nothing is found. It does not
- * see the words of a subquery, and an expression has no order, so it asks the index of words.
+ * Makes PostgreSQL use the GIN index. For a query with hundreds of spellings, the planner estimates that most rows match,
+ * and scans the table. If nothing matches, that takes seconds on a large site. A subquery hides the words from the planner,
+ * and sorting by an expression rules out an ordered scan.
  */
 export const rarely = <Index extends KeyIndex>(db: Db, index: Index): Index =>
   isPostgres(db) ? { ...index, isRare: true, matches: (query) => sql`words @@ (select ${query}::tsquery)` } : index
@@ -148,7 +148,7 @@ export const numberIndex = (db: Db): PostIndex => ({
       : sql`post_search.rowid in (select value from json_each(${numbers}))`,
 })
 
-/** What finds the keys of rows. */
+/** The part of an index that finds keys. */
 export type KeyIndex = Pick<PostIndex, 'table' | 'column' | 'matches' | 'isRare'>
 
 const wordsOf = (db: Db, table: string): KeyIndex =>

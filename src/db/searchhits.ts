@@ -24,7 +24,7 @@ export interface PostHit {
 /** A comment that was found, with its post. */
 export interface CommentHit extends PostHit {
   id: string
-  /** The beginning of the text of the post; empty unless it is read. */
+  /** The first characters of the post's text. Empty if `text` is false. */
   ofPost: string
   writtenAt: string
   authorId: string | null
@@ -48,7 +48,7 @@ interface Covering {
 
 interface Reading extends Covering {
   most: number
-  /** Whether the text of the post decides about it. It is most of what is read. */
+  /** Whether to read the text of the post, which is most of the data. */
   text: boolean
   /** See `PostIndex`. */
   isRare?: boolean

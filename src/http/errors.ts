@@ -70,7 +70,7 @@ export function sendError(response: ServerResponse, { status, body, retryAfter }
   response.end(JSON.stringify(body))
 }
 
-/** Refuses a request before it reaches the pages. HTML for browsers, JSON otherwise. */
+/** Rejects a request before routing, with HTML for browsers and JSON otherwise. */
 export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,

@@ -36,7 +36,7 @@ export function clientGate({ limit, trust, log }: Parts): Gate {
   }
 }
 
-/** Duplicate Host headers arrive joined; reject them, a proxy may use the other. */
+/** Node joins duplicate Host headers. They are rejected, because a proxy may use the other one. */
 export const hostGate: Gate = (request, response) => {
   if (!request.headers.host?.includes(',')) return true
   sendError(response, new AppError('BAD_REQUEST', 'The request has more than one Host header.'), requestId(request))

@@ -67,7 +67,7 @@ export const show = operation({
   },
 })
 
-/** What refuses somebody to create an account without an invitation. */
+/** Why the actor cannot create an account without an invitation. */
 export const refusalToAdd = (actor: Actor): AppError | undefined => refusedBy('owner', actor)
 
 export const create = operation({

@@ -22,7 +22,7 @@ export interface SearchQuery {
   until?: string
   /** Numbers of posts. */
   numbers: readonly number[]
-  /** Filters with a minus that no search understands, such as -board:ideas. */
+  /** Negated filters that are not supported, such as -board:ideas. */
   unknown: readonly string[]
 }
 

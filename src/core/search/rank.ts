@@ -2,7 +2,7 @@
 export const PLACES = ['title', 'text', 'comment'] as const
 export type FoundIn = (typeof PLACES)[number]
 
-/** How it was found: the words side by side, all of them, some of them, or all with spellings that differ by a letter. */
+/** How a hit matches: the words side by side, all words, some words, or all words with corrected spelling. */
 export const MATCHES = ['phrase', 'all', 'some', 'near'] as const
 export type Match = (typeof MATCHES)[number]
 

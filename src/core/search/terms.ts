@@ -24,7 +24,7 @@ export interface Term {
 
 const exact = (text: string): Token => ({ text, isStart: false })
 const HANGUL = /^\p{sc=Hangul}+$/u
-/** A single letter matches only itself, as half of all words begin with it. A letter of Korean is a syllable. */
+/** A single letter matches only itself, because too many words start with it. A Korean letter is a syllable, so it may. */
 const isBeginning = (text: string): boolean => text.length > 1 || HANGUL.test(text)
 const start = (text: string): Token => ({ text, isStart: isBeginning(text) })
 

@@ -38,8 +38,8 @@ export const TOPIC_NAMES = [
 export type Topic = (typeof TOPIC_NAMES)[number]
 
 /**
- * Topics that can change a row of each table: its own, and those of which triggers derive its columns, or remove its rows
- * where it has no topic itself. A row that goes with the one it refers to is logged as any other.
+ * The topics that can change a row of each table: its own, and those whose triggers write its columns, or delete its rows if
+ * it has no topic of its own. A row that is deleted by a foreign key is logged like any other.
  */
 export const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
   boards: ['boards', 'posts'],
@@ -120,8 +120,8 @@ export function cacheable(sql: string): Cacheable | undefined {
 }
 
 /**
- * Functions that find the same in the same rows, the only ones that a cached query calls. So one of the clock, of chance
- * or of the connection makes a query uncacheable, whichever engine has it. Add one here where a query needs it.
+ * Pure functions: the same rows give the same result. A query that calls any other function is not cached, because it may
+ * depend on the clock, a random number or the connection. Add a function here when a query needs it.
  */
 export const PURE_FUNCTIONS: ReadonlySet<string> = new Set([
   'cast',
@@ -141,21 +141,21 @@ export const PURE_FUNCTIONS: ReadonlySet<string> = new Set([
   'sum',
   'unnest',
 ])
-/** Words before a parenthesis that call nothing. */
+/** Keywords that can precede a parenthesis without being a function call. */
 const BEFORE_PARENTHESES: ReadonlySet<string> = new Set(
   'all and any array as between by case distinct else escape except exists filter from glob group having ilike in intersect is join lateral like limit match materialized not offset on or order over partition row select some then union using values when where'.split(' '), // prettier-ignore
 )
-/** The clock, a random part of a table, locks, and types of time, of which PostgreSQL reads the text 'now'. */
+/** The clock, random samples, locks, and time types: PostgreSQL evaluates the literal 'now' for them. */
 const REFUSED =
   /^(current_\w+|localtime|localtimestamp|(session_|system_)?user|tablesample|into|share|update|date|time|timetz|timestamp|timestamptz)$/
-/** Tables of the engines. */
+/** System tables. */
 const ENGINE_TABLES = /^(pg_|sqlite_|pragma_|pragma$|information_schema$)/
 const SCHEMAS: ReadonlySet<string> = new Set(['main', 'temp', 'public'])
 const TABLES: ReadonlySet<string> = new Set([...BACKED_UP, ...NOT_BACKED_UP, ...FORMER_NAMES])
-/** A text, a name in quotes, a word, and each other character. */
+/** String literals, quoted names, words, and single characters. */
 const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\w+|\S/g
 
-/** A part of a query, in lower case. `name` is undefined where it is no name: a text, an operator. */
+/** A token of a query, in lower case. `name` is undefined for string literals and operators. */
 interface Token {
   text: string
   name: string | undefined
@@ -167,7 +167,7 @@ const tokensOf = (sql: string): Token[] =>
     return { text, name: /^\w/.test(text) ? text : text.startsWith('"') ? text.slice(1, -1) : undefined }
   })
 
-/** The functions that a query calls, and what stands before a parenthesis like one. */
+/** The functions that a query calls. */
 export const functionsIn = (sql: string): string[] => calledIn(tokensOf(sql))
 
 const calledIn = (tokens: readonly Token[]): string[] =>
@@ -176,7 +176,7 @@ const calledIn = (tokens: readonly Token[]): string[] =>
     return name === undefined || tokens[at + 1]?.text !== '(' || isAlias || BEFORE_PARENTHESES.has(text) ? [] : [name]
   })
 
-/** Any name of a table in the SQL counts as read, wherever it stands, but for an alias, and a column after its table. */
+/** Every table name in the SQL counts as read, except as an alias, or as a column after its table. */
 function parseTopics(sql: string): readonly Topic[] | undefined {
   const tokens = tokensOf(sql)
   if (
@@ -185,7 +185,7 @@ function parseTopics(sql: string): readonly Topic[] | undefined {
   )
     return undefined
   if (calledIn(tokens).some((name) => !PURE_FUNCTIONS.has(name))) return undefined
-  /** Tables and aliases: a name that stands before dots alone is a schema. */
+  /** Tables and aliases. A name that only occurs before a dot is a schema. */
   const sources = new Set(tokens.map(({ name }, at) => (tokens[at + 1]?.text === '.' ? undefined : name)))
   const tables = tokens.flatMap(({ name = '' }, at) => {
     const before = tokens[at - 1]?.text

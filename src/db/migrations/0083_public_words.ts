@@ -3,8 +3,8 @@ import { isPostgres } from '../dialect.js'
 import type { Tables } from '../tables.js'
 
 /**
- * Posts were found by the words of what was merged into them, also where that is on a private board. Those posts leave the
- * full-text index, and the server indexes them anew.
+ * Removes index entries that contain words of merged posts on private boards. Anyone could find the post by these words.
+ * The server then indexes these posts again.
  */
 export async function up(db: Kysely<Tables>): Promise<void> {
   const key = sql.ref(isPostgres(db) ? 'number' : 'rowid')

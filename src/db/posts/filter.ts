@@ -28,7 +28,7 @@ export interface PostFilter extends Period {
   withoutSpam?: true | undefined
   /** All of them are in the title or the text; undefined is any text, and an empty list no post. */
   words?: readonly string[] | undefined
-  /** The same where hardly any post has them: see `rarely`. */
+  /** Like `words`, for rare words; see `rarely`. */
   rareWords?: readonly string[] | undefined
   /** The numbers of posts that were looked at already; an empty list matches no post. */
   among?: readonly number[] | undefined

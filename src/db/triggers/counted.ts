@@ -43,7 +43,7 @@ function ofList(row: Row, by: 1 | -1): string {
   return `insert into post_counts (board, roadmap, display, value) values ${rows.join(', ')} on conflict (board, roadmap, display) do update set value = post_counts.value + excluded.value`
 }
 
-/** Takes posts out of the full-text index into which others were merged. `which` is a condition on those others. */
+/** Removes posts from the full-text index. `which` is a condition on the posts that were merged into them. */
 const unsearched = (engine: Engine, which: string) =>
   `delete from post_search where ${searchKey(engine)} in (select root.number from merges inner join posts on posts."postId" = merges."postId" inner join posts as root on root."postId" = merges."rootId" where ${which})`
 
@@ -118,7 +118,8 @@ const posts = (engine: Engine): Trigger[] => [
     when: 'new.display <> old.display',
     run: 'update posts set display = new.display where "boardId" = new."boardId" and is_spam = 0',
   },
-  // The index gives a post the words of what was merged into it. This program writes them anew afterwards, others do not.
+  // The index entry of a post includes the words of merged posts. This program rewrites the entry afterwards. If another
+  // program made the change, `doctor search` reports the missing entry.
   {
     name: 'boards_unsearched',
     on: 'boards',

@@ -61,7 +61,7 @@ interface Rest<Ctx, I extends TObject, O extends TSchema, S, RunCtx = Ctx> {
 }
 
 type Declared = Omit<Operation, 'input' | 'output' | 'subject' | 'run' | 'cache' | 'download' | 'upload'>
-/** Secrets and addresses are for somebody: a response that is the same for everyone has none. */
+/** A response that is cached for everyone contains neither secrets nor addresses. */
 type Scoped = { cache: 'actor'; sensitive?: true } | { cache: 'public'; sensitive?: never }
 type Cached<I extends TObject, O extends TSchema, S> = Omit<Declared, 'limit' | 'mails' | 'writes' | 'sensitive'> &
   Rest<CachedContext, I, O, S, HourlyContext> &

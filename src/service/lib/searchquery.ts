@@ -41,7 +41,7 @@ export async function filterAsked(
   return { ...filter, words: words.length > 0 ? words : undefined }
 }
 
-/** Whether a query has words, or anything else that tells posts apart: signs alone find nothing. */
+/** Whether a query has words or filters. A query of punctuation alone finds nothing. */
 export const isSaying = (query: SearchQuery): boolean =>
   searchWords([query.text, ...query.phrases].join(' ')).length > 0 ||
   needsReading(query) ||
@@ -126,14 +126,14 @@ const tagNamed = async (ctx: CachedContext, text: string): Promise<string | unde
 
 interface Naming<Row> {
   table: Parameters<typeof titledNamed>[1]
-  /** Who has it sees private rows too. */
+  /** The permission to see private rows. */
   right: Permission
   find(this: void, idOrUrl: string): Promise<Row | undefined>
 }
 
 /**
- * By id, url or name, and only what the actor may see. A name is found by the url that is made of it, which the row keeps
- * when it gets another name.
+ * Finds a row by id, url or name, if the actor may see it. The current name comes before the url made from the text, which
+ * a renamed row keeps.
  */
 async function rowNamed<Row extends { display: number }>(
   { db, actor }: CachedContext,

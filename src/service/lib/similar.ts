@@ -106,10 +106,10 @@ interface Word extends Omit<Weighed, 'weight'> {
   isThere: boolean
 }
 
-/** Shorter beginnings stand for too many words. */
+/** Shorter prefixes match too many words. */
 const SHORTEST_START = 3
 
-/** The last word of a title may be half typed: where no post has it, words that begin so stand for it. */
+/** The last word of a title may be half typed. If no post has it, words that start with it count instead. */
 async function startedAmong(db: Db, nowhere: readonly Term[], last: string | undefined) {
   const of = nowhere.find(({ word }) => word === last)
   if (of === undefined || of.word.length < SHORTEST_START) return undefined
@@ -119,8 +119,8 @@ async function startedAmong(db: Db, nowhere: readonly Term[], last: string | und
 }
 
 /**
- * Counts the public posts that have each word. A word that no post has may be misspelled, so similar spellings are searched
- * for. `last` is the last word of the title.
+ * Counts the public posts that have each word. A word that no post has may be misspelled, so it is replaced by similar
+ * spellings. `last` is the last word of the title.
  */
 async function lookUp(db: Db, parts: readonly Part[], last: Part | undefined): Promise<{ asked: Word[]; all: number }> {
   const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))

@@ -45,7 +45,7 @@ function finder(text: string): Finder {
 /** A title has a word, or another one for it, from this value of `saidBy` on. */
 const SAYS = 0.5
 
-/** Finds words of the same meaning in a title. */
+/** Finds synonyms in a title. */
 function meaningFinder(title: string): Finder {
   const compared = comparedOf(title)
   return (part) => (saidBy(part, compared) >= SAYS ? part.word : undefined)
@@ -61,15 +61,14 @@ const foundOf = (parts: readonly Spelled[], find: Finder) =>
 /** Characters of a text that are looked at: the rest of a very long one would hold up other requests. */
 const MOST_READ = 8000
 
-/** What a post or one that was merged into it has of some words: the words themselves, or others of the same meaning. */
+/** Finders for the words of a post: exact words and forms, or synonyms. */
 const findersOf = (title: string, text: string | null): { literal: Finder; meant: Finder } => ({
   literal: finder(`${title} ${(text ?? '').slice(0, MOST_READ)}`),
   meant: meaningFinder(title),
 })
 
 /**
- * Why each of these posts is like a title of these words. A word that only a merged post has says more than another word
- * of the same meaning in the post itself.
+ * Why each post is similar to a title. A word in a merged post takes precedence over a synonym in the post itself.
  */
 export async function reasonsOf(
   { db, actor }: Pick<CachedContext, 'db' | 'actor'>,

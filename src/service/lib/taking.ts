@@ -10,8 +10,8 @@ import { shownBy } from './voters.js'
 export type Taking = Pick<PostView, 'archived' | 'locked' | 'number'>
 
 /**
- * What closes a post to new comments of somebody, or to their votes: the archive to everybody, a lock to all but those
- * who may lock. Pages show no form for them then.
+ * Why the actor cannot comment on a post, or vote for it. An archived board is closed to everyone, a locked post to
+ * everyone who may not lock posts. Pages hide the form.
  */
 export function closedTo(
   actor: Actor,
@@ -46,7 +46,7 @@ export function assertTakes(actor: Actor, what: 'comments' | 'votes', post: Taki
 
 const boardArchived = () => new AppError('BOARD_ARCHIVED', 'The board is archived: it can only be read.')
 
-/** What refuses somebody a new post on a board. Pages do not offer the board then. */
+/** Why the actor cannot create a post on a board. Pages do not offer such a board. */
 export function refusalToPost(
   actor: Actor,
   { isArchived, posting }: { isArchived: boolean; posting: Posting | undefined },

@@ -3,7 +3,7 @@
 const main = document.querySelector('main')
 const language = document.documentElement.lang
 
-/** Turns dates into ages, which cached pages must not contain. The title has the time in the reader's time zone. */
+/** Shows dates as ages. Cached pages must not contain ages. The tooltip has the time in the reader's time zone. */
 const ages = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
 const times = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
 /** @type {[Intl.RelativeTimeFormatUnit, number][]} */

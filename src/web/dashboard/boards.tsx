@@ -151,7 +151,7 @@ export const boardSettings = page({
     <BoardForm
       view={view}
       of={service.update}
-      to={links.boardForm(board.boardId, 'settings')} // somebody may change the url meanwhile
+      to={links.boardForm(board.boardId, 'settings')} // the url may change in the meantime
       title={board.name}
       action={view.t('form.save')}
       board={board}

@@ -81,7 +81,7 @@ export const tag = action({
   },
 })
 
-/** Decides to keep what was answered. False where that is refused, as where it was changed meanwhile: it still waits then. */
+/** Keeps an item that was answered. Returns false if that is refused, for example after a change: the item stays in the queue. */
 async function keepAnswered(view: LiveView, id: string | undefined, seen: string): Promise<boolean> {
   try {
     await view.call(moderation.decide, { id: id ?? '', decision: 'keep', if_updated_at: seen, if_waiting: true })

@@ -41,7 +41,7 @@ export interface View extends Addresses {
   t: Words['t']
   /** Whether mail is configured. */
   sendsMail: boolean
-  /** Whether the site has no pages but those that its mails lead to. */
+  /** True if the site has only the pages that its mails link to. */
   mailPagesOnly: boolean
   /** Set for pages of a static copy: the time of the copy. They have no forms and no scripts. */
   copiedAt: string | undefined
@@ -221,7 +221,7 @@ export interface Action<In = never, Out = unknown> {
     form: Fields,
   ) => Promise<{ title: string; section?: Section; page?: AnyPage; texts?: readonly Text[]; show: VNode } | undefined>
   done: (this: void, view: LiveView, output: Out, form: Fields) => Outcome | Promise<Outcome>
-  /** Refusals that end as if it had been done, by their codes: they lead to a page, and no error is shown. */
+  /** Error codes treated as success: each leads to a page, and no error is shown. */
   treatAsDone?: Partial<
     Record<AppError['code'], (this: void, view: LiveView, form: Fields) => Outcome | Promise<Outcome>>
   >

@@ -35,7 +35,7 @@ export interface Routes extends Required<RoutesOf> {
   moved?: (this: void, view: View) => Promise<string | undefined>
   /** The time of a copy that needs no server: its pages have no forms and no scripts, and say when they were made. */
   copiedAt?: string
-  /** They are those that mails lead to, and no others: they link to no other page, and say themselves what was done. */
+  /** The site has only the pages that its mails link to. They link to no other page, and report the outcome themselves. */
   mailPagesOnly?: true
 }
 

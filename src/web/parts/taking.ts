@@ -2,7 +2,7 @@ import type { Lock, Posting } from '../../core/boardrules.js'
 import { closedTo, refusalToPost } from '../../service/lib/taking.js'
 import type { View } from '../kit/page.js'
 
-/** What closes a post. */
+/** The state that can close a post. */
 export interface Closable {
   locked?: Lock
   is_archived?: boolean
@@ -11,13 +11,13 @@ export interface Closable {
 const takes = ({ actor }: View, what: 'comments' | 'votes', { locked, is_archived: isArchived = false }: Closable) =>
   closedTo(actor, what, { isArchived, locked }) === undefined
 
-/** Whether a post takes comments of whoever reads the page. */
+/** Whether the reader can comment on a post. */
 export const takesComments = (view: View, post: Closable): boolean => takes(view, 'comments', post)
 
-/** Whether it takes their votes. */
+/** Whether the reader can vote for a post. */
 export const takesVotes = (view: View, post: Closable): boolean => takes(view, 'votes', post)
 
-/** Whether a board takes their posts. */
+/** Whether the reader can post on a board. */
 export const takesPosts = (
   { actor }: View,
   { archived = false, posting }: { archived?: boolean; posting?: Posting },

@@ -5,10 +5,10 @@ import type { View } from '../kit/page.js'
 /** Comments on a page. */
 export const COMMENTS = 50
 
-/** The text of a post, on a page of its own: headings in it are below its title. */
+/** The text of a post for its own page. Its headings are below the title. */
 export const bodyOf = ({ contentMarkdown }: DashboardPost): Text => ({ markdown: contentMarkdown ?? '', level: 2 })
 
-/** What is lost with a post. */
+/** What a deletion of the post also deletes. */
 export function lossOf(
   { t }: View,
   { votesCount: votes, votes_hidden: isHidden }: DashboardPost['voters'],
