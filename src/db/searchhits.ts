@@ -104,6 +104,21 @@ export async function hitsNumbered(
   }))
 }
 
+/** Those of some posts that something was merged into, and whose words match. */
+export async function rootsWith(db: Db, ids: readonly string[], match: string): Promise<string[]> {
+  const index = wordIndex(db)
+  const rows = await compiled(db, 'rootsWith', { ids, match }, (given) => ({
+    compile: () =>
+      sql<{ postId: string }>`select posts."postId" from posts where posts."postId" in (${sql.join(given.ids)})
+        and exists (select 1 from merges where merges."rootId" = posts."postId")
+        and exists (select 1 from ${sql.table(index.table)} where ${sql.ref(`${index.table}.${index.column}`)} = posts.number and ${index.matches(given.match)})`.compile(
+        db,
+      ),
+  }))
+  const found = new Set(rows.map(({ postId }) => postId))
+  return ids.filter((id) => found.has(id))
+}
+
 /** Which comments a reader may see. */
 export interface Readable extends Covering {
   internal: boolean

@@ -236,6 +236,8 @@ describe.each(engines)('plans on %s', { timeout: 600_000 }, (engine) => {
         ))
           // prettier-ignore
           found.push(...(await faults(site, query)))
+    for (const query of await statementsOf(site, () => site.call(find, { query: 'post -"other words"' })))
+      found.push(...(await faults(site, query)))
     expect([...new Set(found)]).toEqual([])
   })
 

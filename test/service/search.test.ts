@@ -210,10 +210,38 @@ describe.each(engines)('a search on %s', (engine) => {
     // What was merged into the post is read once for each place, not once for each comment
     expect([1, 2, 3]).toContain(read.length)
     for (const each of read) expect(each.split('from merges')).toHaveLength(2)
-    for (const query of ['"theme night"', '"night theme" -eyes', '"night theme" -dark'])
+    for (const query of [
+      '"theme night"',
+      '"night theme" -eyes',
+      '"night theme" -dark',
+      'dark -"night theme"',
+      'dark -editor',
+      '"my eyes" -"night theme"',
+      '"my own" -editor',
+      '-"night theme" -alpaca -animals',
+    ])
       expect([query, await titles(query)]).toEqual([query, []])
+    for (const query of ['dark -"theme night"', 'dark -"my own"', 'night -"my theme"'])
+      expect([query, await titles(query)]).toEqual([query, ['Dark mode']])
     const listed = (await site.http('POST /posts/get', { body: { query: '"night theme"' } })).body.posts as { title: string }[] // prettier-ignore
     expect(listed.map(({ title }) => title)).toEqual(['Dark mode'])
+    for (const query of ['dark -"night theme"', 'dark -editor'])
+      expect([query, (await site.http('POST /posts/get', { body: { query } })).body.posts]).toEqual([query, []])
+  })
+
+  it('excludes a phrase by what was merged in public alone', async () => {
+    const { site, write, titles } = await filled(engine)
+    await site.call(boards.create, { name: 'Vault', display: true })
+    const stays = await write('Dark rooms')
+    await site.call(merges.merge, { ids: [(await write('A lucky cat', '', { boardId: 'vault' })).postId], into: stays.postId }) // prettier-ignore
+    expect(await titles('dark -"lucky cat"')).toEqual([])
+    const editor = await site.member(['board:read', 'post:update'])
+    await site.call(boards.update, { boardId: 'vault', display: false, partial: true })
+    for (const token of [undefined, editor.token]) expect(await titles('dark -"lucky cat"', token)).toEqual(['Dark rooms']) // prettier-ignore
+    await site.call(boards.update, { boardId: 'vault', display: true, partial: true })
+    expect(await titles('dark -"lucky cat"')).toEqual([])
+    await sql`update merges set "wasHeld" = 1`.execute(site.db)
+    expect(await titles('dark -"lucky cat"')).toEqual(['Dark rooms'])
   })
 
   it('corrects a word where others of the same query are found, and finds one syllable of Korean', async () => {

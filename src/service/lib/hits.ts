@@ -12,6 +12,7 @@ import {
   commentHits,
   hitsNumbered,
   postHits,
+  rootsWith,
   type CommentHit,
   type PostHit,
   type Readable,
@@ -192,46 +193,77 @@ export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery):
   return (await passing(db, testsOf(query), rows)).map(({ number }) => number)
 }
 
-/** The most posts whose merged posts are read to find a phrase. */
+/** The most posts whose merged posts are read for the phrases of a query, and for what it excludes. */
 const MOST_ROOTS = 50
 
 /**
- * Applies the conditions that the index cannot check: phrases, negated words and votes. A phrase may also be in a post that
- * was merged into the one that was found.
+ * Applies the conditions that the index cannot check: phrases, excluded words and votes. A phrase may also be in a post that
+ * was merged into the one that was found, and so may what is excluded.
  */
-async function passing<Row extends PostHit>(
+async function passing<Row extends PostHit>(db: Db, tests: Tests, rows: readonly Row[]): Promise<Row[]> {
+  const some = rows.filter(tests.hasVotes)
+  const passed = new Set(some.filter((row) => tests.hasText(row)))
+  const others = tests.patterns.length > 0 ? some.filter((row) => !passed.has(row)) : []
+  for (const row of await passingMerged(db, tests, others)) passed.add(row)
+  const roots = await refusedMerged(db, tests, passed)
+  return some.filter((row) => passed.has(row) && !roots.has(row.postId))
+}
+
+/** Rows of which a merged post has the phrases that they lack. */
+async function passingMerged<Row extends PostHit>(
   db: Db,
-  { hasVotes, hasText, patterns }: Tests,
+  { patterns, hasText }: Tests,
   rows: readonly Row[],
 ): Promise<Row[]> {
   // prettier-ignore
-  const some = rows.filter(hasVotes)
-  const passed = new Set(some.filter((row) => hasText(row)))
-  if (patterns.length === 0 || passed.size === some.length) return some.filter((row) => passed.has(row))
-  const others = some.filter((row) => !passed.has(row))
-  const roots = [...new Set(others.map(({ postId }) => postId))].slice(0, MOST_ROOTS)
+  const roots = [...new Set(rows.map(({ postId }) => postId))].slice(0, MOST_ROOTS)
+  const turn = turns()
+  const merged = await mergedTexts(db, roots, patterns)
+  const found: Row[] = []
+  for (const row of rows) {
+    const texts = merged.get(row.postId)
+    if (texts?.some((text) => hasText(row, text))) found.push(row)
+    if (texts) await turn()
+  }
+  return found
+}
+
+/** The posts of rows into which something was merged that has an excluded word or phrase. */
+async function refusedMerged(db: Db, { without, refused }: Tests, rows: ReadonlySet<PostHit>) {
+  if (without.length === 0 || rows.size === 0) return new Map<string, string[]>()
+  const any = without.map((words) => words.map((text) => ({ text, isStart: false })))
+  const ids = [...new Set([...rows].map(({ postId }) => postId))]
+  const roots = await rootsWith(db, ids, matchOfTerms(db, { all: [any] }))
+  return mergedTexts(db, roots.slice(0, MOST_ROOTS), refused)
+}
+
+/** The texts with any of some patterns that were merged into some posts. What readers may not see is left out for all. */
+async function mergedTexts(
+  db: Db,
+  roots: readonly string[],
+  patterns: readonly RegExp[],
+): Promise<Map<string, string[]>> {
+  // prettier-ignore
   const turn = turns()
   const merged = new Map<string, string[]>()
   for (const { rootId, title, contentMarkdown } of await textsMergedInto(db, roots, { hidden: false })) {
     const text = foldedText(`${title} \n ${contentMarkdown ?? ''}`)
-    if (patterns.some((pattern) => pattern.test(text))) merged.set(rootId, [...(merged.get(rootId) ?? []), text]) // prettier-ignore
+    if (patterns.some((pattern) => pattern.test(text))) merged.set(rootId, [...(merged.get(rootId) ?? []), text])
     await turn()
   }
-  for (const row of others) {
-    const texts = merged.get(row.postId)
-    if (texts?.some((text) => hasText(row, text))) passed.add(row)
-    if (texts) await turn()
-  }
-  return some.filter((row) => passed.has(row))
+  return merged
 }
 
 /** The conditions that the index cannot check. `merged` is the folded text of a merged post. */
-function testsOf({ phrases, without, votes }: SearchQuery) {
+function testsOf({ phrases, without: excluded, votes }: SearchQuery) {
   const patterns = phrases.map((phrase) => phrasePattern(wordsInOrder(phrase)))
-  const refused = without.map((text) => phrasePattern(wordsInOrder(text)))
+  const without = excluded.map(wordsInOrder)
+  const refused = without.map((words) => phrasePattern(words))
   const { min = 0, max = Infinity } = votes
   return {
     patterns,
+    without,
+    refused,
     hasVotes: ({ votesCount }: PostHit): boolean => votesCount >= min && votesCount <= max,
     hasText: (row: PostHit, merged = ''): boolean => {
       if (patterns.length === 0 && refused.length === 0) return true
