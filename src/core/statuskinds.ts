@@ -5,6 +5,42 @@ export type StatusKind = (typeof STATUS_KINDS)[number]
 /** What is still to come. */
 export const UNFINISHED: readonly StatusKind[] = ['open', 'planned', 'active']
 
+/** What a list of posts may be asked for. */
+interface Asked {
+  sort?: string | undefined
+  statusKind?: readonly string[] | undefined
+  roadmapId?: string | null | undefined
+  roadmapIds?: readonly string[] | undefined
+  query?: string | undefined
+  view?: string | undefined
+  mine?: boolean | undefined
+  voted?: boolean | undefined
+  following?: boolean | undefined
+}
+
+/**
+ * Whether a list leaves out what is done or declined: by trend, these would stay ahead. A list has them that asks for a
+ * status, for words, for what is one's own, or for a saved view, which says its own filter.
+ */
+export const isTrend = ({
+  sort,
+  statusKind,
+  roadmapId,
+  roadmapIds = [],
+  query = '',
+  view = '',
+  mine,
+  voted,
+  following,
+}: Asked): boolean =>
+  // prettier-ignore
+  sort === 'trending' &&
+  statusKind === undefined &&
+  !roadmapId &&
+  roadmapIds.length === 0 &&
+  `${query}${view}`.trim() === '' &&
+  ![mine, voted, following].includes(true)
+
 /** Whole words of names, in the languages of the pages. The first that fits decides: "nicht geplant" is declined. */
 const WORDS: readonly (readonly [StatusKind, string])[] = [
   ['declined', `declined, rejected, wont do, wont fix, will not do, not planned, closed, cancelled, canceled;

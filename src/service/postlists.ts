@@ -1,5 +1,6 @@
 import * as Type from 'typebox'
 import { asStored } from '../core/ids.js'
+import { isTrend, UNFINISHED } from '../core/statuskinds.js'
 import { followedAmong } from '../db/posts/followed.js'
 import { teamAmong } from '../db/team.js'
 import { postList } from '../db/posts/list.js'
@@ -56,7 +57,8 @@ export const list = operation({
       oneOf(SORTS, {
         anyCase: true,
         steady: STEADY,
-        description: 'Order (default: newest); trending is by votes, and a vote counts half as much after a week',
+        description:
+          'Order (default: newest); trending is by votes, and a vote counts half as much after a week; it leaves out posts that are done or declined, unless a status, a query, a view or your own posts are asked for',
       }),
     ),
     created: Type.Optional(
@@ -83,7 +85,7 @@ export const list = operation({
     const { db } = ctx
     const { input: asked, view, isNothing } = await withView(ctx, input)
     const { sort, created, votes, userId } = asked
-    const filter = await filterAsked(ctx, asked, { isNothing })
+    const filter = await filterAsked(ctx, isTrend({ ...asked, view: input.view }) ? { ...asked, statusKind: [...UNFINISHED] } : asked, { isNothing }) // prettier-ignore
     const { order, cover } = await orderFor(ctx, filter, sort ?? (created === 'asc' ? 'oldest' : 'newest'))
     const found = postList(db, filter, order, cover)
     const totalOf = async () => (await found.count()).total

@@ -314,6 +314,44 @@ describe.each(engines)('a filter of posts on %s', (engine) => {
       expect((await site.http('POST /posts/get', { body: { statusKind } })).body.code).toBe('VALIDATION_ERROR')
   })
 
+  it('by trend has no post that is done or declined, unless a status, words, own posts or a view are asked for', async () => {
+    const site = await makeSite(engine)
+    const token = await site.owner()
+    for (const kind of ['planned', 'done', 'declined'] as const)
+      await site.call(roadmaps.create, { name: kind, kind, display: kind !== 'declined' })
+    const roadmapOf = [null, 'planned', 'done', 'declined']
+    for (const roadmapId of roadmapOf) {
+      const { body } = await site.http('POST /posts', { token, body: { title: `Wish ${roadmapId ?? 'open'}` } })
+      await site.call(posts.update, { id: body.post.postId, partial: true, ...(roadmapId && { roadmapId }) })
+    }
+    await site.http('POST /views', { token, body: { name: 'Trend', sort: 'trending' } })
+    const listed = async (asked: object) => {
+      const { body } = await site.http('POST /posts/get', { token, body: { sort: 'trending', ...asked } })
+      expect(body.total_count).toBe(body.posts.length)
+      return body.posts.map(({ title }: Listed) => title.slice(5)).toSorted()
+    }
+    const all = ['declined', 'done', 'open', 'planned']
+    for (const asked of [{}, { sort: 'TRENDING' }, { boardId: ['none'] }, { query: ' ' }, { mine: false }])
+      expect([asked, await listed(asked)]).toEqual([asked, ['open', 'planned']])
+    for (const [asked, titles] of [
+      [{ statusKind: ['done'] }, ['done']],
+      [{ statusKind: ['open', 'planned', 'active', 'done', 'declined'] }, all],
+      [{ roadmapId: 'declined' }, ['declined']],
+      [{ roadmapIds: ['done', 'none'] }, ['done', 'open']],
+      [{ query: 'wish' }, all],
+      [{ query: 'is:done' }, ['done']],
+      [{ mine: true }, all],
+      [{ voted: true }, all],
+      [{ following: true }, all],
+      [{ view: 'Trend' }, all],
+      [{ sort: 'votes' }, all],
+    ] as const)
+      expect([asked, await listed(asked)]).toEqual([asked, titles])
+    const visitors = (await site.http('POST /posts/get', { body: { sort: 'trending' } })).body.posts as Listed[]
+    // A private roadmap is open to them: the list tells nothing of it
+    expect(visitors.map(({ title }) => title.slice(5)).toSorted()).toEqual(['declined', 'open', 'planned'])
+  })
+
   it('takes so many boards and roadmaps that one statement can merge their posts', async () => {
     const site = await makeSite(engine)
     await site.owner()

@@ -1,5 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
-import { UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
+import { isTrend, STATUS_KINDS, UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
@@ -157,13 +157,17 @@ export async function postsOf(view: View, filter: Within = {}) {
 
 async function listOf(view: View, state: State, { usual, ...filter }: Within) {
   const kinds: readonly StatusKind[] | undefined = STATES[state]
-  const list = await view.call(posts.list, {
+  const asked = {
     ...filter,
     ...(kinds && { statusKind: [...kinds] }),
     ...(view.query.by === 'me' && { mine: true }),
     ...(view.query.following === 'true' && { following: true }),
     ...(view.query.q && { query: filterOf(view) }),
     sort: sortOf(view, usual),
+  }
+  const list = await view.call(posts.list, {
+    ...asked,
+    ...(isTrend(asked) && { statusKind: [...STATUS_KINDS] }),
     page: pageNumber(view),
     limit: sizeOf(view),
     votes: false,

@@ -1,11 +1,19 @@
-import { STATUS_KINDS } from '../../core/statuskinds.js'
+import { isTrend, STATUS_KINDS, UNFINISHED } from '../../core/statuskinds.js'
 import { VIEW_SORTS, type ViewInput } from '../../service/lib/views.js'
 import { withQuery } from '../kit/addresses.js'
 import { ageMs } from '../../service/lib/times.js'
 import type { View } from '../kit/page.js'
 
-/** Which posts an address asks for: the parameters that every list of the team's posts has. */
+/**
+ * Which posts an address asks for: the parameters that every list of the team's posts has. One by trend says which kinds of
+ * status it shows, so that its counts, its file and what is done with all of its posts have the same.
+ */
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
+  const asked = saidBy(view)
+  return isTrend(asked) ? { ...asked, statusKind: [...UNFINISHED] } : asked
+}
+
+function saidBy(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
   const { q, author, since, until, recent, waiting, pinned, spam, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const kinds = view.queried('kind')
