@@ -18,7 +18,7 @@ const columns: Column<Row>[] = [
   { head: 'INTO', field: 'into.number', text: ({ into }) => String(into.number), shown: ({ into }) => `#${into.number}`, drop: 0, whole: true }, // prettier-ignore
   { head: 'ITS TITLE', field: 'into.title', text: ({ into }) => into.title, drop: 1 },
   { head: 'SCORE', field: 'score', text: ({ score }) => score.toFixed(2), right: true, drop: 2 },
-  { head: 'WHY', text: whyOf, drop: 0 },
+  { head: 'WHY', text: (row) => `${whyOf(row)}${row.is_apart ? '; one is on a private board' : ''}`, drop: 0 },
 ]
 
 interface Found {
@@ -29,6 +29,12 @@ interface Found {
 
 const rowsOf = ({ clusters }: Found): Row[] =>
   clusters.flatMap(({ into, posts }) => posts.map((post) => ({ ...post, into })))
+
+/** The posts that a plan merges: not those of which one is on a private board and the other is not. */
+const planned = ({ clusters }: Found): Cluster[] =>
+  clusters
+    .map(({ into, posts }) => ({ into, posts: posts.filter(({ is_apart: isApart }) => !isApart) }))
+    .filter(({ posts }) => posts.length > 0)
 
 /** Registers `posts duplicates`. */
 export function register(group: Command, cli: Cli): void {
@@ -51,9 +57,9 @@ export function register(group: Command, cli: Cli): void {
       saves: {
         flag: 'plan',
         description: 'also write the merges to this new file, which "posts merge --plan" takes (- for stdout alone)',
-        text: ({ clusters }, file) => (clusters.length === 0 ? undefined : planText(clusters, file)),
+        text: (answer, file) => (planned(answer).length === 0 ? undefined : planText(planned(answer), file)),
         said: (answer, file) =>
-          printable(`Wrote ${counted(rowsOf(answer).length, 'merge')} to ${file}. Look at it, then: ${commandLine(['posts', 'merge', '--plan', file, '--dry-run'])}`), // prettier-ignore
+          printable(`Wrote ${counted(rowsOf({ ...answer, clusters: planned(answer) }).length, 'merge')} to ${file}. Look at it, then: ${commandLine(['posts', 'merge', '--plan', file, '--dry-run'])}`), // prettier-ignore
       },
     },
     cli,

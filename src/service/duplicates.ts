@@ -33,6 +33,12 @@ const Duplicate = Type.Object({
     'Words of the title of one that only what was merged into the other has; absent if there are none',
     `Posts merged into one of the two whose titles have such a word, of the ${MOST_TITLES} merged last`,
   ),
+  is_apart: Type.Optional(
+    Type.Boolean({
+      description:
+        'true where one of the two is on a private board and the other is not: a merge would show it to everybody, or hide the other; otherwise absent',
+    }),
+  ),
 })
 
 const Cluster = Type.Object({
@@ -40,7 +46,9 @@ const Cluster = Type.Object({
     description:
       'The post that should stay: planned or begun, or else the one with the most votes where these are shown, or else the oldest',
   }),
-  posts: Type.Array(Duplicate, { description: 'Up to 100 posts like it, the most alike first' }),
+  posts: Type.Array(Duplicate, {
+    description: 'Up to 100 posts like it, the most alike first, those that are apart last',
+  }),
 })
 export type Cluster = Type.Static<typeof Cluster>
 
@@ -83,11 +91,12 @@ export const duplicates = operation({
     return {
       clusters: clusters.map(({ into, posts }) => ({
         into: toOne(into, seen),
-        posts: posts.map(({ post, score, words, merged }) => ({
+        posts: posts.map(({ post, score, words, merged, isApart }) => ({
           ...toOne(post, seen),
           score: Math.round(score * 100) / 100,
           words,
           ...(merged && { merged }),
+          ...(isApart && { is_apart: true }),
         })),
       })),
       compared: looked,

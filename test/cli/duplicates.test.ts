@@ -36,6 +36,16 @@ async function makeWorld(engine: Engine) {
 }
 
 describe.each(engines)('posts that look like the same wish, on %s,', (engine) => {
+  it('are listed where one is on a private board, and in no plan', async () => {
+    const { machine, done, file } = await makeWorld(engine)
+    await done('boards create Team --private', "posts create 'Maps that are offline' --board team")
+    const { stdout } = await machine.run('posts duplicates -o table')
+    expect(stdout).toMatch(/\n#7 .*#5 .*maps, offline; one is on a private board\n/)
+    expect((await machine.run('posts duplicates --plan plan.txt')).stderr).toContain('Wrote 3 merges to plan.txt.')
+    expect(readFileSync(file('plan.txt'), 'utf8')).not.toMatch(/Maps|maps/)
+    expect((await machine.run('posts duplicates --board team,none --plan none.txt')).stderr).not.toContain('Maps')
+  })
+
   it('are listed with the words that they share, and written as a plan that merges them', async () => {
     const { machine, file, merged } = await makeWorld(engine)
     const { run } = machine

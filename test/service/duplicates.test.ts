@@ -8,7 +8,7 @@ import { engines, makeSite } from '../support/site.js'
 
 interface Cluster {
   into: { title: string }
-  posts: { title: string; score: number; words: string[] }[]
+  posts: { title: string; score: number; words: string[]; is_apart?: true }[]
 }
 
 describe.each(engines)('clusters of posts on %s', (engine) => {
@@ -33,14 +33,20 @@ describe.each(engines)('clusters of posts on %s', (engine) => {
     await create('Shortcuts for the keyboard', { boardId: 'secret' })
     const found = async (token?: string) => {
       const { body } = await site.http('GET /posts/duplicates', { token })
-      return (body.clusters as Cluster[]).map(({ into, posts: alike }) => [into.title, ...alike.map(({ title }) => title)]) // prettier-ignore
+      return (body.clusters as Cluster[]).map(({ into, posts: alike }) => [into.title, ...alike.map(({ title, is_apart: isApart }) => (isApart ? `${title} (apart)` : title))]) // prettier-ignore
     }
     const editor = await site.member(['post:update'])
     expect(await found(editor.token)).toEqual([['Keyboard shortcut', 'Keyboard shortcuts']])
-    expect(await found((await site.member(['post:update', 'board:read'])).token)).toEqual([
-      ['Keyboard shortcut', 'Keyboard shortcuts'],
-      ['Keyboard shortcuts', 'Shortcuts for the keyboard'],
+    const reader = await site.member(['post:update', 'board:read'])
+    expect(await found(reader.token)).toEqual([
+      ['Keyboard shortcut', 'Keyboard shortcuts', 'Keyboard shortcuts (apart)', 'Shortcuts for the keyboard (apart)'],
+      ['Keyboard shortcuts', 'Shortcuts for the keyboard', 'Keyboard shortcuts (apart)'], // that of Quiet
     ])
+    await create('Rainbow unicorns', { boardId: 'secret' })
+    await create('Rainbow unicorn')
+    expect((await found(reader.token)).filter(([title]) => title?.startsWith('Rainbow'))).toEqual([['Rainbow unicorns', 'Rainbow unicorn (apart)']]) // prettier-ignore
+    await site.http('DELETE /posts', { token: (await site.member(['post:destroy', 'board:read'])).token, body: { id: '7' } }) // prettier-ignore
+    expect(await found(editor.token)).toEqual([['Keyboard shortcut', 'Keyboard shortcuts']])
     expect((await site.http('GET /posts/duplicates', { token: (await site.member()).token })).status).toBe(403)
     expect((await site.http('GET /posts/duplicates?limit=501', { token: editor.token })).status).toBe(400)
     const { post } = await create('Keyboard shortcuts by name')

@@ -11,7 +11,7 @@ import { seesVotes, shownBy } from './voters.js'
 export interface Cluster {
   /** The one that should stay. */
   into: BoardedPost
-  posts: (Likeness & { post: BoardedPost })[]
+  posts: (Likeness & { post: BoardedPost; isApart: boolean })[]
 }
 
 interface Read {
@@ -30,7 +30,8 @@ const PAIRS = 50
 /**
  * The clusters among the newest posts that pass a filter, those that are most alike first. The post that stays is one of
  * `ahead`, which the team has planned or begun, or else has the most votes, or else is the oldest; every other post of the
- * cluster is like that one itself. Posts whose votes are hidden from the actor count as if nobody had voted for them, as in
+ * cluster is like that one itself. Of posts that are like it, those on the other side of a private board are named once, and
+ * may be in another cluster: a merge would show the one or hide the other. Posts whose votes are hidden from the actor count as if nobody had voted for them, as in
  * lists: which one stays would tell their order.
  */
 export async function findClusters(
@@ -58,7 +59,7 @@ export async function findClusters(
 /** A post that stays, and those like it, by their places in the list. */
 interface Star {
   into: number
-  posts: { at: number; score: number }[]
+  posts: { at: number; score: number; isApart?: true }[]
 }
 
 interface Comparing {
@@ -81,32 +82,50 @@ function inOrder(looked: readonly BoardedPost[], ahead: ReadonlySet<string | nul
 
 /** Each post is in one cluster at most. */
 async function starsOf(order: readonly number[], comparing: Comparing): Promise<Star[]> {
-  const taken = new Set<number>()
+  const taken = new Map<number, number>()
+  const apart = new Map<number, number>()
   const stars: Star[] = []
   for (const into of order) {
     if (taken.has(into)) continue
-    const posts = await likeOf(into, taken, comparing)
+    const posts = await likeOf(into, { taken, apart }, comparing)
     if (posts.length > 0) stars.push({ into, posts })
-    for (const at of [into, ...posts.map((each) => each.at)]) taken.add(at)
+    taken.set(into, into)
+    for (const { at, isApart } of posts)
+      if (isApart) apart.set(at, into)
+      else taken.set(at, into)
     await comparing.turn()
   }
   return stars
 }
 
-/** The posts that are most like one, of those that are in no cluster. */
+interface Told {
+  /** Posts that are in a cluster, and the post of it that stays. */
+  taken: ReadonlyMap<number, number>
+  /** Posts that a cluster names and cannot have, and the post of that cluster that stays. */
+  apart: ReadonlyMap<number, number>
+}
+
+/** The posts that are most like one, of those that are in no cluster; then those that are apart. */
 async function likeOf(
   into: number,
-  taken: ReadonlySet<number>,
+  { taken, apart }: Told,
   { looked, likenesses, turn }: Comparing,
 ): Promise<Star['posts']> {
   const found: Star['posts'] = []
   for (const [count, at] of likenesses.around(into).entries()) {
     if (count % PAIRS === PAIRS - 1) await turn()
-    if (taken.has(at) || !isMergeable(looked[into], looked[at])) continue
+    const isApart = looked[into]?.display !== looked[at]?.display
+    const isNamed = isApart ? apart.has(at) || (apart.has(into) && apart.get(into) === taken.get(at)) : taken.has(at)
+    if (at === into || isNamed || (!isApart && !isMergeable(looked[into], looked[at]))) continue
     const score = likenesses.score(into, at)
-    if (score !== undefined) found.push({ at, score })
+    if (score !== undefined) found.push({ at, score, ...(isApart && { isApart }) })
   }
-  return found.toSorted((one, other) => other.score - one.score || other.at - one.at).slice(0, MOST_OF_CLUSTER)
+  return found
+    .toSorted(
+      (one, other) =>
+        Number(one.isApart ?? false) - Number(other.isApart ?? false) || other.score - one.score || other.at - one.at,
+    ) // prettier-ignore
+    .slice(0, MOST_OF_CLUSTER)
 }
 
 async function readPosts(
@@ -132,13 +151,9 @@ async function readPosts(
   }
 }
 
-/** A merge is refused where it would show a private post, or voters that are hidden: then the posts are no cluster. */
+/** A merge is refused where it would show votes or voters that are hidden: then the posts are no cluster. */
 const isMergeable = (one: BoardedPost | undefined, other: BoardedPost | undefined): boolean =>
-  one !== undefined &&
-  other !== undefined &&
-  one.display === other.display &&
-  shownBy(one, other) === undefined &&
-  shownBy(other, one) === undefined
+  one !== undefined && other !== undefined && shownBy(one, other) === undefined && shownBy(other, one) === undefined
 
 async function shown(
   stars: readonly Star[],
@@ -149,9 +164,9 @@ async function shown(
     const [stays, its] = [looked[into], texts[into]]
     if (!stays || !its) continue
     const cluster: Cluster = { into: stays, posts: [] }
-    for (const { at, score } of posts) {
+    for (const { at, score, isApart = false } of posts) {
       const [post, text] = [looked[at], texts[at]]
-      if (post && text) cluster.posts.push({ post, score, ...sharedWords(text, its) })
+      if (post && text) cluster.posts.push({ post, score, isApart, ...sharedWords(text, its) })
       await turn()
     }
     all.push(cluster)
