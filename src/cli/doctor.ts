@@ -223,9 +223,10 @@ async function mendAll(terminal: Terminal, flags: Flags, mends: readonly Mend[])
   if (!flags.yes) for (const { does } of mends) tell(terminal, `Would ${does}.`)
   await confirm(terminal, flags, `Do ${mends.length === 1 ? 'this' : `these ${mends.length} things`}?`)
   const done: string[] = []
-  for (const { does, run } of mends) {
+  const { report, end } = stepBar(terminal)
+  for (const [at, { id, does, run }] of mends.entries()) {
     try {
-      await run()
+      await Promise.resolve(run((part) => report(id, at + part, mends.length))).finally(end)
       done.push(does)
     } catch (error) {
       tell(terminal, `Could not ${does}: ${(error as Error).message}`)

@@ -50,18 +50,23 @@ const IN_PUBLIC = sql<SqlBool>`not exists (select 1 from boards where boards."bo
  * a condition on `merges`. `notHeld` is another one in the schema of an earlier version.
  */
 export async function indexMerged(db: Db, which: RawBuilder<SqlBool>, notHeld = NOT_HELD): Promise<void> {
+  const found = await withMerged(db, which, notHeld)
+  for (let at = 0; at < found.length; at += PAGE) await indexPosts(db, found.slice(at, at + PAGE))
+}
+
+/** Posts that something was merged into: their texts, with those of what was merged. */
+export async function withMerged(db: Db, which: RawBuilder<SqlBool>, notHeld = NOT_HELD): Promise<Row[]> {
   const { rows } = await sql<Row & { merged: string }>`
     select root.number, root.title, root."contentMarkdown",
       posts.title || ' ' || substr(coalesce(posts."contentMarkdown", ''), 1, ${sql.lit(READ)}) as merged
     from merges cross join posts as root cross join posts
     where root."postId" = merges."rootId" and posts."postId" = merges."postId" and ${notHeld} and ${IN_PUBLIC} and ${which}
     order by merges."rootId", merges."mergedAt" desc, merges."postId"`.execute(db)
-  const found = [...groupedBy(rows, ({ number }) => number).values()].flatMap((all) => {
+  return [...groupedBy(rows, ({ number }) => number).values()].flatMap((all) => {
     const [first] = all
     const words = all.slice(0, MOST_MERGED).map(({ merged }) => merged)
     return first ? [{ number: first.number, title: first.title, contentMarkdown: [first.contentMarkdown, ...words].join(' ') }] : [] // prettier-ignore
   })
-  for (let at = 0; at < found.length; at += PAGE) await indexPosts(db, found.slice(at, at + PAGE))
 }
 
 /** Gives posts the words of themselves and of what is merged into them now, and no others. */

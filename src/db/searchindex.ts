@@ -130,7 +130,8 @@ export async function backfill(db: Db): Promise<void> {
   while (await backfillStep(db));
 }
 
-async function postsFrom(db: Db, which: ReturnType<(typeof isUnindexed)[Kind]>): Promise<number[]> {
+/** Indexes some posts, and returns their numbers. */
+export async function postsFrom(db: Db, which: ReturnType<(typeof isUnindexed)[Kind]>): Promise<number[]> {
   const some = await db
     .selectFrom('posts')
     .select(['number', 'title', 'contentMarkdown'])
@@ -147,7 +148,8 @@ async function postsFrom(db: Db, which: ReturnType<(typeof isUnindexed)[Kind]>):
   return some.map(({ number }) => number)
 }
 
-async function commentsFrom(db: Db, which: ReturnType<(typeof isUnindexed)[Kind]>): Promise<string[]> {
+/** Indexes some comments, and returns their ids. */
+export async function commentsFrom(db: Db, which: ReturnType<(typeof isUnindexed)[Kind]>): Promise<string[]> {
   const some = await db
     .selectFrom('comments')
     .select(['id', 'body'])

@@ -11,8 +11,11 @@ export interface Mend {
   id: string
   /** Description for people: `make /srv/secret readable by its owner only`. */
   does: string
-  run(this: void): Promise<void> | void
+  run(this: void, onProgress?: OnProgress): Promise<void> | void
 }
+
+/** Told how much is done, from 0 to 1. */
+export type OnProgress = (part: number) => void
 
 export interface Finding {
   /** `error`: something does not work, or is unsafe. `warning`: it will, or may. */
@@ -33,7 +36,7 @@ export interface Check {
   /** It reads all rows: on a large site only where it is named, or with --deep. */
   isDeep?: true
   /** Looks, and changes nothing. */
-  look(this: void, site: Site): Promise<Seen> | Seen
+  look(this: void, site: Site, onProgress?: OnProgress): Promise<Seen> | Seen
 }
 
 /** The database, or why it cannot be used. */

@@ -1,7 +1,7 @@
 import type { App } from '../app/open.js'
 import { AppError } from '../core/errors.js'
 import { lastNumber } from '../db/counters.js'
-import type { Check, CheckId, Finding, Seen, Site } from './check.js'
+import type { Check, CheckId, Finding, OnProgress, Seen, Site } from './check.js'
 import { audit } from './audit.js'
 import { backups } from './backups.js'
 import { clock } from './clock.js'
@@ -78,7 +78,9 @@ export async function examine(
       results.push({ id, title, severity: 'skipped', evidence: why, fix: null })
       continue
     }
-    const { isUnreachable, ...found } = await attempt(site, CHECKS[id])
+    const { isUnreachable, ...found } = await attempt(site, CHECKS[id], (part) =>
+      onProgress(id, done + part, chosen.length),
+    )
     if (isUnreachable) away = id
     if ('findings' in found) results.push(...found.findings.map((finding) => ({ id, title, ...finding })))
     else if ('skipped' in found) results.push({ id, title, severity: 'skipped', evidence: found.skipped, fix: null })
@@ -100,9 +102,13 @@ async function unfit(site: Site, { needs }: Check): Promise<string | undefined> 
 }
 
 /** A check that fails is a finding: the others still run. */
-async function attempt(site: Site, { look }: Check): Promise<Seen & { isUnreachable?: boolean }> {
+async function attempt(
+  site: Site,
+  { look }: Check,
+  onProgress: OnProgress,
+): Promise<Seen & { isUnreachable?: boolean }> {
   try {
-    return await look(site)
+    return await look(site, onProgress)
   } catch (error) {
     const isUnreachable = error instanceof AppError && error.code === 'SERVER_UNREACHABLE'
     const evidence = error instanceof AppError ? error.message : `The check failed: ${(error as Error).message}`

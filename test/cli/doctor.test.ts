@@ -13,6 +13,7 @@ import path from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { NEWEST } from '../../src/db/schema.js'
+import { writeWords } from '../../src/db/search.js'
 import { NAMES } from '../../src/doctor/names.js'
 import { makeMachine, serve, type Machine } from '../support/cli.js'
 import { damaged, dataOf, doctor, filled, secretOf } from '../support/doctor.js'
@@ -179,6 +180,12 @@ describe.each(engines)('doctor on %s', (engine) => {
     expect((await machine.run('posts search dark')).stdout).toBe('')
     expect((await machine.run('doctor search --fix --yes')).code).toBe(0)
     expect((await machine.run('posts search dark')).stdout).toContain('Dark')
+    await damaged(machine, (db) => writeWords(db, 'post_search', [{ number: 1, words: ['light'] }, { number: 900, words: ['gone'] }])) // prettier-ignore
+    expect((await doctor(machine, 'search')).found).toMatchObject([
+      { evidence: 'Search finds 1 post by other words than they have. The search index has words of 1 deleted post.' },
+    ])
+    expect((await machine.run('doctor search --fix --yes')).code).toBe(0)
+    expect((await machine.run('posts search light')).stdout).toBe('')
   })
 
   it('finds an event that was changed', async () => {

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { miscounts } from '../../src/db/recount.js'
+import { leftovers, misindexed } from '../../src/db/searchcheck.js'
+import { unindexed } from '../../src/db/searchindex.js'
 import * as answers from '../../src/service/answers.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -324,6 +326,8 @@ it.each(engines)('after any merges and votes on %s the counts are those of the r
         assert.deepEqual(repeated.rows, [])
         assert((await site.db.selectFrom('posts').select('display').where('postId', '=', heldId).execute()).every(({ display }) => display !== 1)) // prettier-ignore
       }
+      for (const kind of ['posts', 'comments'] as const)
+        assert.deepEqual([await unindexed(site.db, kind), await misindexed(site.db, kind), await leftovers(site.db, kind)], [0, 0, 0]) // prettier-ignore
     }),
     { numRuns: 12 },
   )

@@ -3,6 +3,8 @@ import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { parseQuery } from '../../src/core/search/grammar.js'
 import { migrations } from '../../src/db/migrations/index.js'
+import { tokensOf, writeWords } from '../../src/db/search.js'
+import { dropLeftovers, leftovers, misindexed } from '../../src/db/searchcheck.js'
 import { backfill, indexMissing, pendingKinds, unindexed } from '../../src/db/searchindex.js'
 import * as boards from '../../src/service/boards.js'
 import * as comments from '../../src/service/comments.js'
@@ -300,6 +302,45 @@ describe.each(engines)('a search on %s', (engine) => {
     await site.call(posts.remove, { id: post.postId })
     expect(await found('echidna', 'emu')).toEqual([0, 0])
     expect(await sql`select 1 from indexed_comments`.execute(site.db)).toMatchObject({ rows: [] })
+  })
+
+  it('is compared with the texts, and mended where it has other words or what is gone', async () => {
+    const { site, write, titles } = await filled(engine)
+    const stays = await write('Quokka', 'It is a wombat, and so is what it was with')
+    await site.call(merges.merge, { ids: [(await write('Night theme')).postId, (await write('Dingo 검색결과')).postId], into: stays.postId }) // prettier-ignore
+    const other = await write('Echidna')
+    const { activity } = await site.call(comments.create, { post_id: other.postId, body: 'A numbat. It isn’t here' })
+    const wrong = async () => [
+      await misindexed(site.db, 'posts'),
+      await misindexed(site.db, 'comments'),
+      await leftovers(site.db, 'posts'),
+      await leftovers(site.db, 'comments'),
+    ]
+    expect(await wrong()).toEqual([0, 0, 0, 0])
+    // What is written while the triggers are off
+    await writeWords(site.db, 'post_search', [
+      { number: other.number, words: tokensOf(site.db, '', 'Wallaby') },
+      { number: 900, words: tokensOf(site.db, '', 'Bilby') },
+    ])
+    const numbers = await sql<{ number: number }>`select number from indexed_comments where comment_id = ${activity.id}`.execute(site.db) // prettier-ignore
+    await writeWords(site.db, 'comment_search', [
+      { number: numbers.rows[0]?.number ?? 0, words: [...tokensOf(site.db, 'A numbat. It isn’t here'), 'emu', 'kiwi'] },
+      { number: 901, words: ['bilby'] },
+    ])
+    expect([await wrong(), await titles('wallaby'), await titles('emu')]).toEqual([[1, 1, 1, 1], ['Echidna'], ['Echidna']]) // prettier-ignore
+    const parts: number[] = []
+    for (const kind of ['posts', 'comments'] as const) {
+      await misindexed(site.db, kind, { mends: true, onProgress: (part) => parts.push(part) })
+      await dropLeftovers(site.db, kind)
+    }
+    expect([await wrong(), parts]).toEqual([
+      [0, 0, 0, 0],
+      [1, 1],
+    ])
+    expect([await titles('wallaby'), await titles('emu'), await titles('echidna'), await titles('numbat')]).toEqual([[], [], ['Echidna'], ['Echidna']]) // prettier-ignore
+    // A word less, and one in place of another
+    await writeWords(site.db, 'post_search', [{ number: stays.number, words: tokensOf(site.db, stays.contentMarkdown ?? '', stays.title) }]) // prettier-ignore
+    expect(await wrong()).toEqual([1, 0, 0, 0])
   })
 
   it('is made anew after an update, also beside a server of an earlier version', async () => {
