@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { miscounts } from '../../src/db/recount.js'
 import { leftovers, misindexed } from '../../src/db/searchcheck.js'
@@ -240,29 +240,36 @@ describe.each(engines)('chains of merges on %s', (engine) => {
     expect([(await site.http(after, { token: owner })).status, (await site.http(after)).status]).toEqual([200, 400])
   })
 
-  it('take thousands of voters at once', async () => {
+  it('take ten thousand voters into a post with ten thousand', async () => {
     const { site, write, merge, unmerge } = await makeWorld(engine)
     const [one, two] = [await write(0, 'One'), await write(1, 'Two')]
-    const at = '2026-03-02T10:00:00.000Z'
+    const people = (from: number, to: number, columns: RawBuilder<unknown>, rest = sql``) =>
+      sql`with recursive numbers(n) as (select ${sql.lit(from)} union all select n + 1 from numbers where n < ${sql.lit(to - 1)})
+        select ${columns} from numbers ${rest}`
+    const id = (start: string) => sql.raw(`'${start}-0000-7000-8000-' || (100000000000 + n)`)
     const [person] = await site.db.selectFrom('users').selectAll().limit(1).execute()
     assert(person)
-    for (let from = 0; from < 2000; from += 500) {
-      const some = Array.from(
-        { length: 500 },
-        (_, each) => `01a00000-0000-7000-8000-${String(from + each).padStart(12, '0')}`,
-      )
-      await site.db.insertInto('users').values(some.map((userId) => ({ ...person, userId, username: userId, email: `${userId}@x.example`, searchText: userId, isOwner: 0, post_count: 0, vote_count: 0 }))).execute() // prettier-ignore
-      for (const [post, most] of [
-        [one, 1500],
-        [two, 2000],
-      ] as const) {
-        const voters = some.filter((_, each) => from + each < most)
-        if (voters.length > 0) await site.db.insertInto('votes').values(voters.map((userId) => ({ voteId: userId.replace('01', `0${post.number + 1}`), userId, postId: post.postId, createdAt: at }))).execute() // prettier-ignore
-      }
+    const own = ['userId', 'username', 'email', 'searchText']
+    const columns = Object.keys(person)
+    const values = columns.map(
+      (name) =>
+      own.includes(name) ? id('01a00000') : ['isOwner', 'post_count', 'vote_count'].includes(name) ? sql`0` : sql.ref(`users.${name}`), // prettier-ignore
+    )
+    const users = people(0, 15_000, sql.join(values), sql`cross join users where users."userId" = ${person.userId}`)
+    await sql`insert into users (${sql.join(columns.map((name) => sql.ref(name)))}) ${users}`.execute(site.db)
+    for (const [post, from] of [
+      [one, 0],
+      [two, 5000],
+    ] as const) {
+      const given = sql`${id(`0${post.number + 1}a00000`)}, ${id('01a00000')}, ${sql.lit(post.postId)}, '2026-03-02T10:00:00.000Z'`
+      await sql`insert into votes ("voteId", "userId", "postId", "createdAt") ${people(from, from + 10_000, given)}`.execute(site.db) // prettier-ignore
     }
     const before = await stateOf(site)
-    expect(await merge(one, two)).toMatchObject({ outcomes: [{ moved: { votes: 2001 } }] })
-    expect((await site.call(posts.show, { id: '2' })).post.voters.votesCount).toBe(2002)
+    expect(await merge(one, two)).toMatchObject({ outcomes: [{ moved: { votes: 10_001 } }] })
+    expect((await site.call(posts.show, { id: '2' })).post.voters.votesCount).toBe(15_002)
+    const { rows } = await sql`select count(*) as count from votes where "postId" = ${one.postId}`.execute(site.db)
+    expect(rows).toEqual([{ count: 15_002 }])
+    expect(await miscounts(site.db)).toEqual([])
     await unmerge(two)
     expect(await stateOf(site)).toEqual(before)
     expect(await miscounts(site.db)).toEqual([])
