@@ -88,6 +88,9 @@ export const folded = (text: string): string =>
     ? text.toLowerCase()
     : text.normalize('NFKC').toLowerCase().normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC')
 
+/** Text in which ß is ss, as many write it. The index has words as they were written, so terms look for both. */
+export const unsharp = (text: string): string => text.replaceAll('ß', 'ss')
+
 /** Each word once. What stands between spaces and has an apostrophe is looked at once more. */
 function wordsOf(text: string, plain: string): string[] {
   const parts = APOSTROPHE.test(text) ? text.split(/\s+/).filter((part) => APOSTROPHE.test(part)) : []

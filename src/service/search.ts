@@ -32,7 +32,7 @@ const SearchHit = Type.Object({
   found_in: oneOf(PLACES, { description: 'The best place where it was found' }),
   match: oneOf(MATCHES, {
     description:
-      'phrase: the words side by side; all: all words; some: some of them; near: all of them, some in another spelling',
+      'phrase: the words side by side; all: all words; some: some of them; near: all of them, some in another spelling; inside: all of them, some inside longer words',
   }),
   title_marks: Marks('the title'),
   excerpt: Type.String({ description: 'Of the text or the comment, around what was found; plain text' }),

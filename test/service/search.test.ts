@@ -258,6 +258,32 @@ describe.each(engines)('a search on %s', (engine) => {
       expect([query, await titles(query)]).toEqual([query, ['검색결과를 정렬']])
   })
 
+  it('finds parts of words last, and shows nobody words of what they may not read', async () => {
+    const { site, write, look, titles } = await filled(engine)
+    const member = await site.member()
+    const hidden = await write('Reportage of the team', '', { boardId: 'secret' })
+    await write('Export of all')
+    await write('Something', 'It exports nothing, and it has a reportage')
+    await write('Port of a ship')
+    const { hits } = await look('port', member.token)
+    expect(hits.map(({ post, match, found_in: place }) => `${post.title}: ${match} ${place}`)).toEqual([
+      'Port of a ship: phrase title',
+      'Export of all: inside title',
+      'Something: inside text',
+    ])
+    expect(hits[1]?.title_marks).toEqual([{ from: 0, to: 6 }])
+    for (const query of ['xport', 'XPOR', 'xpor of', 'xpor -ship'])
+      expect([query, await titles(query, member.token)]).toEqual([query, expect.arrayContaining(['Export of all'])])
+    for (const query of ['por', 'xpo', '"xpor"', 'xpor -export', 'xpor board:ideas'])
+      expect([query, await titles(query)]).toEqual([query, expect.not.arrayContaining(['Export of all'])])
+    expect(await titles('portage', member.token)).toEqual([])
+    expect(await titles('portage', (await site.member(['board:read'])).token)).toEqual([hidden.title, 'Something'])
+    const loud = await write('Louder', '', { boardId: 'ideas' })
+    expect(await titles('oude')).toEqual(['Louder'])
+    await site.http('DELETE /posts', { token: (await site.member(['post:destroy'])).token, body: { id: loud.postId } })
+    expect(await titles('oude')).toEqual([])
+  })
+
   it('shows nobody what they may not read', async () => {
     const { site, write, titles } = await filled(engine)
     const member = await site.member()
@@ -358,8 +384,8 @@ describe.each(engines)('a search on %s', (engine) => {
   })
 
   it('knows other forms of words, scripts without spaces, accents and width', async () => {
-    const { write, titles } = await filled(engine)
-    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer', 'Recevoir des journaux', 'Varias notificaciones', 'Muitos botões grandes', 'Копирование настроек', 'إرسال الإشعارات']) await write(title) // prettier-ignore
+    const { write, look, titles } = await filled(engine)
+    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer', 'Recevoir des journaux', 'Varias notificaciones', 'Muitos botões grandes', 'Копирование настроек', 'إرسال الإشعارات', 'Große Schlüssel', 'Maße messen im Schloss']) await write(title) // prettier-ignore
     for (const [query, title] of [
       ['export setting', 'Exported settings'],
       ['exporting', 'Exported settings'],
@@ -377,9 +403,17 @@ describe.each(engines)('a search on %s', (engine) => {
       ['копировать', 'Копирование настроек'],
       ['إشعار', 'إرسال الإشعارات'],
       ['exprot settings', 'Exported settings'],
+      ['grosse', 'Große Schlüssel'],
+      ['GROSSE schluss', 'Große Schlüssel'],
+      ['"grosse schlüssel"', 'Große Schlüssel'],
+      ['"Große Schlüssel"', 'Große Schlüssel'],
+      ['masse schloß', 'Maße messen im Schloss'],
+      ['schloß -masse -groß', undefined],
       ['Einstelungen', 'Einstellungen für Benutzer'],
     ] as const)
-      expect([query, await titles(query)]).toEqual([query, [title]])
+      expect([query, await titles(query)]).toEqual([query, title === undefined ? [] : [title]])
+    const [hit] = (await look('grosse')).hits
+    expect([hit?.match, hit?.title_marks]).toEqual(['phrase', [{ from: 0, to: 5 }]])
   })
 })
 

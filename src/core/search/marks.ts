@@ -1,4 +1,4 @@
-import { folded, WORDS_AND_RUNS } from '../words.js'
+import { folded, unsharp, WORDS_AND_RUNS } from '../words.js'
 import { stemOf } from './stem.js'
 
 /** Where a mark begins and ends, in UTF-16 units as JavaScript counts them. */
@@ -13,10 +13,10 @@ const WORDS = new RegExp(String.raw`\p{L}[\p{L}\p{M}\p{N}]*(?:['’]\p{L}[\p{L}\
 /** Where a text has the words of a search. */
 export function marksIn(text: string, words: readonly string[]): Mark[] {
   if (words.length === 0) return []
-  const wanted = words.map((word) => ({ word, stem: stemOf(word) }))
+  const wanted = words.map(unsharp).map((word) => ({ word, stem: stemOf(word) }))
   const marks: Mark[] = []
   for (const { 0: found, index } of text.matchAll(WORDS)) {
-    const word = folded(found).replaceAll(/['’]/g, '')
+    const word = unsharp(folded(found).replaceAll(/['’]/g, ''))
     const begins = (each: string) => (each.length > 1 ? word.startsWith(each) : word === each)
     if (!SPACED.test(word)) marks.push(...partsIn(found, index, words))
     else if (wanted.some((each) => begins(each.word) || stemOf(word) === each.stem))
@@ -45,7 +45,7 @@ function partsIn(found: string, at: number, words: readonly string[]): Mark[] {
 
 /** Finds words one after another, with anything but letters and digits between them. The last may go on. */
 export function phrasePattern(words: readonly string[], { isOpen = false } = {}): RegExp {
-  const parts = words.map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+  const parts = words.map((word) => unsharp(word).replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
   const first = words[0] ?? ''
   const last = words.at(-1) ?? ''
   const isSpaced = (word: string) => SPACED.test(word)
@@ -62,6 +62,9 @@ export function phrasePattern(words: readonly string[], { isOpen = false } = {})
 
 /** `folded`, with words that have an apostrophe in one piece. */
 export const foldedText = (text: string): string => folded(text).replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '') // prettier-ignore
+
+/** Text as `phrasePattern` reads it: with ss for ß too. */
+export const comparedText = (text: string): string => unsharp(foldedText(text))
 
 /** Characters around what is found. */
 const BEFORE = 80

@@ -2,12 +2,12 @@
 export const PLACES = ['title', 'text', 'comment'] as const
 export type FoundIn = (typeof PLACES)[number]
 
-/** How a hit matches: the words side by side, all words, some words, or all words with corrected spelling. */
-export const MATCHES = ['phrase', 'all', 'some', 'near'] as const
+/** How a hit matches: the words side by side, all words, some words, all words with corrected spelling, or inside others. */
+export const MATCHES = ['phrase', 'all', 'some', 'near', 'inside'] as const
 export type Match = (typeof MATCHES)[number]
 
 const OF_PLACE: Readonly<Record<FoundIn, number>> = { title: 400, text: 200, comment: 0 }
-const OF_MATCH: Readonly<Record<Match, number>> = { phrase: 100, all: 0, some: -1000, near: -450 }
+const OF_MATCH: Readonly<Record<Match, number>> = { phrase: 100, all: 0, some: -1000, near: -450, inside: -2000 }
 
 /** Added for votes at most, and for a post of today. They order what was found alike. */
 const MOST_VOTES = 60

@@ -1,4 +1,4 @@
-import { folded, MARKS, MAX_LENGTH, pairsOf, WORDS_AND_RUNS, wordsInOrder } from '../words.js'
+import { folded, MARKS, MAX_LENGTH, pairsOf, unsharp, WORDS_AND_RUNS, wordsInOrder } from '../words.js'
 import { stemOf } from './stem.js'
 
 /** Words of a query that count. */
@@ -41,6 +41,12 @@ export const termOfAny = (word: string, others: readonly string[]): Term => ({
   inTitle: others.map((other) => [exact(MARKS.title + other)]),
 })
 
+/** The same, and other forms of these words. */
+export const termOfForms = (word: string, others: readonly string[]): Term => {
+  const forms = others.map((other) => withoutBeginnings(termOf(other)))
+  return { word, any: forms.flatMap(({ any }) => any), inTitle: forms.flatMap(({ inTitle }) => inTitle) }
+}
+
 /** A term without words that begin so: an index has to read all of those before it knows the newest. */
 export const withoutBeginnings = ({ word, any, inTitle }: Term): Term => {
   const whole = (tokens: readonly Token[]) => tokens.map(({ text }) => exact(text))
@@ -60,20 +66,23 @@ export const termOrAny = ({ word, any, inTitle }: Term, others: readonly string[
   ],
 })
 
+/** A word as it is, with ss for ß, and with ß for ss. */
+const spellingsOf = (word: string): string[] => [...new Set([word, unsharp(word), unsharp(word).replaceAll('ss', 'ß')])]
+
 export function termOf(word: string): Term {
   const pairs = pairsOf(word).slice(0, MAX_PAIRS)
   const isSpaced = wordsInOrder(word).length === 1 // a word between spaces, or a single sign
-  const stem = stemOf(word)
-  const whole = isSpaced ? [[start(word)]] : []
-  const stems = isSpaced ? [[exact(MARKS.stem + stem)], ...(stem === word ? [] : [[exact(stem)]])] : []
+  const spelled = isSpaced ? spellingsOf(word).map((text) => ({ text, stem: stemOf(text) })) : []
+  const whole = spelled.map(({ text }) => [start(text)])
+  const stems = spelled.flatMap(({ text, stem }) => [[exact(MARKS.stem + stem)], ...(stem === text ? [] : [[exact(stem)]])]) // prettier-ignore
   const inside = pairs.length > 0 ? [pairs.map((pair) => exact(MARKS.pair + pair))] : []
   const titleOf = (text: string) => MARKS.title + text
   return {
     word,
     any: [...whole, ...(pairs.length > 0 ? [] : stems), ...inside],
     inTitle: [
-      ...(isSpaced ? [[{ text: titleOf(word), isStart: isBeginning(word) }]] : []),
-      ...(isSpaced && stem !== word ? [[exact(titleOf(stem))]] : []),
+      ...spelled.map(({ text }) => [{ text: titleOf(text), isStart: isBeginning(text) }]),
+      ...spelled.flatMap(({ text, stem }) => (stem === text ? [] : [[exact(titleOf(stem))]])),
       ...(pairs.length > 0 ? [pairs.map((pair) => exact(titleOf(pair)))] : []),
     ],
   }

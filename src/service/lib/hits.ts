@@ -1,9 +1,10 @@
 import type { SearchQuery } from '../../core/search/grammar.js'
-import { foldedText, phrasePattern } from '../../core/search/marks.js'
+import { comparedText, phrasePattern } from '../../core/search/marks.js'
+import { isPart, wordsAround } from '../../core/search/inside.js'
 import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
-import { termOfAny, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
+import { termOfAny, termOfForms, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
 import { wordsNear } from '../../core/search/typos.js'
-import { wordsInOrder } from '../../core/words.js'
+import { unsharp, wordsInOrder } from '../../core/words.js'
 import { textsMergedInto } from '../../db/merges.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { matchOfTerms } from '../../db/search.js'
@@ -82,7 +83,8 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   })
   if (query.numbers.length > 0) {
     const rows = await hitsNumbered(db, filter, query.numbers, readable)
-    const hasWords = (row: PostHit) => words.every((word) => foldedText(`${row.title} ${row.text}`).includes(word))
+    const hasWords = (row: PostHit) =>
+      words.every((word) => comparedText(`${row.title} ${row.text}`).includes(unsharp(word)))
     await add(rows.filter(hasWords), 'title', () => 'all')
     return done()
   }
@@ -96,49 +98,75 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   }
   const inOrder = wordsInOrder(asked)
   const side = inOrder.length > 1 ? phrasePattern(inOrder, { isOpen: true }) : undefined
-  const besideIn = (text: string): Match => (side === undefined || side.test(foldedText(text)) ? 'phrase' : 'all')
+  const besideIn = (text: string): Match => (side === undefined || side.test(comparedText(text)) ? 'phrase' : 'all')
   const without = query.without.flatMap((text) => (wordsInOrder(text).length === 1 ? wordsInOrder(text) : []))
-  const match = (of: (term: Term) => Term['any'], some = terms) => matchOfTerms(db, { all: some.map(of), without })
+  const match = (of: (term: Term) => Term['any'], some: readonly Term[] = terms) =>
+    matchOfTerms(db, { all: some.map(of), without })
 
   await add(await postHits(db, filter, match(({ inTitle }) => inTitle), { most: MOST_LOOKED.title, text: isRead, isCovered }), 'title', ({ title }) => besideIn(title)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
   await add(await postHits(db, filter, match(({ any }) => any), { most: MOST_LOOKED.text, text: isRead || side !== undefined, isCovered }), 'text', ({ text }) => besideIn(text)) // prettier-ignore
   if (hits.size >= MOST_HITS) return done()
   await add(await commentHits(db, filter, readable, match(({ any }) => any), { most: MOST_LOOKED.comment, text: isRead }), 'comment', ({ text }) => besideIn(text)) // prettier-ignore
+  const known = new Map<Term, Promise<boolean>>()
   if (hits.size < FEW && terms.length > 1 && query.phrases.length === 0) await addSome()
   const hasAll = [...hits.values()].some((hit) => hit.match !== 'some')
   if (!hasAll && query.phrases.length === 0) await addNear()
+  if (hits.size < FEW && query.phrases.length === 0) await addInside()
   return done()
+
+  /** Whether a word is anywhere, as far as the reader sees. */
+  function isThere(term: Term): Promise<boolean> {
+    const found = known.get(term) ?? look(term)
+    known.set(term, found)
+    return found
+  }
+
+  async function look(term: Term): Promise<boolean> {
+    const any = match((each) => each.any, [term])
+    return (
+      many.has(term) ||
+      (await postHits(db, filter, any, { most: MOST_OF_WORD, text: false, isCovered })).length > 0 ||
+      (await commentHits(db, filter, readable, any, { most: MOST_OF_WORD, text: false })).length > 0
+    )
+  }
 
   /** Where a word is nowhere, it may have a typing error. */
   async function addNear(): Promise<void> {
     const spelled = await Promise.all(
       terms.slice(0, MOST_WORDS).map(async (term) => {
-        const any = match((each) => each.any, [term])
-        const isThere =
-          many.has(term) ||
-          (await postHits(db, filter, any, { most: MOST_OF_WORD, text: false, isCovered })).length > 0 ||
-          (await commentHits(db, filter, readable, any, { most: MOST_OF_WORD, text: false })).length > 0
-        const near = isThere ? [] : wordsNear(term.word)
+        const near = (await isThere(term)) ? [] : wordsNear(term.word)
         return near.length > 0 ? termOfAny(term.word, near) : term
       }),
     )
+    await addSpelled(spelled, 'near')
+  }
+
+  /** A word may be a part of others: of those in the titles of the newest posts that the reader sees. */
+  async function addInside(): Promise<void> {
+    const asked = terms.slice(0, MOST_WORDS).filter(({ word }) => isPart(word))
+    const areThere = await Promise.all(terms.length === 1 ? [] : asked.map(isThere))
+    const wanted = asked.filter((_, at) => areThere[at] !== true)
+    if (wanted.length === 0) return
+    const newest = await postHits(db, filter, undefined, { most: MOST_LOOKED.title, text: false, isCovered })
+    const titles = newest.map(({ title }) => comparedText(title))
+    const spelled = terms.map((term) => {
+      const others = wanted.includes(term) ? wordsAround(unsharp(term.word), titles) : []
+      return others.length > 0 ? termOfForms(term.word, others) : term
+    })
+    await addSpelled(spelled, 'inside')
+  }
+
+  /** Adds what has all terms, of which some stand for other words. */
+  async function addSpelled(spelled: readonly Term[], how: Match): Promise<void> {
     if (spelled.every((term) => terms.includes(term))) return
     const all = match(({ any }) => any, spelled)
-    await add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { most: MOST_OF_WORD, text: true, isRare: true, isCovered }), 'title', () => 'near') // prettier-ignore
+    // Words that others are inside of may be common: then the newest posts with them are found without the rest
+    const given = { most: MOST_OF_WORD, isRare: how === 'near' || !(await areMany(db, all, MANY)) }
+    await add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { ...given, text: true, isCovered }), 'title', () => how) // prettier-ignore
     // Each of these looks for hundreds of spellings
-    if (hits.size < FEW)
-      await add(
-        await postHits(db, filter, all, { most: MOST_OF_WORD, text: true, isRare: true, isCovered }),
-        'text',
-        () => 'near',
-      )
-    if (hits.size < FEW)
-      await add(
-        await commentHits(db, filter, readable, all, { most: MOST_OF_WORD, text: isRead, isRare: true }),
-        'comment',
-        () => 'near',
-      )
+    if (hits.size < FEW) await add(await postHits(db, filter, all, { ...given, text: true, isCovered }), 'text', () => how) // prettier-ignore
+    if (hits.size < FEW) await add(await commentHits(db, filter, readable, all, { ...given, text: isRead }), 'comment', () => how) // prettier-ignore
     const tried = new Set(spelled.flatMap(({ any }) => any.flat().map(({ text }) => text)))
     const there = [...hits.values()].flatMap(({ title, text }) => wordsInOrder(`${title} ${text}`))
     words.push(...new Set(there.filter((word) => tried.has(word))))
@@ -154,8 +182,8 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     for (const [index, { rows }] of parts.entries())
       for (const row of rows) shares.set(row.number, { row, share: (shares.get(row.number)?.share ?? 0) + (weights[index] ?? 0) / all }) // prettier-ignore
     for (const { row, share } of shares.values()) {
-      const title = foldedText(row.title)
-      await add([row], words.some((word) => title.includes(word)) ? 'title' : 'text', () => 'some', share)
+      const title = comparedText(row.title)
+      await add([row], words.some((word) => title.includes(unsharp(word))) ? 'title' : 'text', () => 'some', share)
     }
   }
 }
@@ -185,7 +213,7 @@ export const asksVotes = ({ votes }: SearchQuery): boolean => votes.min !== unde
 export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery): Promise<number[]> {
   const terms = termsOf([query.text, ...query.phrases].join(' '))
   const hasWords = ({ title, text }: PostHit) =>
-    terms.every(({ word }) => foldedText(`${title} ${text}`).includes(word))
+    terms.every(({ word }) => comparedText(`${title} ${text}`).includes(unsharp(word)))
   const rows =
     query.numbers.length > 0
       ? (await hitsNumbered(db, filter, query.numbers, { isCovered: false })).filter(hasWords)
@@ -247,7 +275,7 @@ async function mergedTexts(
   const turn = turns()
   const merged = new Map<string, string[]>()
   for (const { rootId, title, contentMarkdown } of await textsMergedInto(db, roots, { hidden: false })) {
-    const text = foldedText(`${title} \n ${contentMarkdown ?? ''}`)
+    const text = comparedText(`${title} \n ${contentMarkdown ?? ''}`)
     if (patterns.some((pattern) => pattern.test(text))) merged.set(rootId, [...(merged.get(rootId) ?? []), text])
     await turn()
   }
@@ -268,8 +296,8 @@ function testsOf({ phrases, without: excluded, votes }: SearchQuery) {
     hasText: (row: PostHit, merged = ''): boolean => {
       if (patterns.length === 0 && refused.length === 0) return true
       const ofPost = 'ofPost' in row ? String(row.ofPost) : ''
-      const text = `${foldedText(`${row.title} \n ${row.text}`)} \n ${merged}`
-      const all = ofPost === '' ? text : `${text} \n ${foldedText(ofPost)}`
+      const text = `${comparedText(`${row.title} \n ${row.text}`)} \n ${merged}`
+      const all = ofPost === '' ? text : `${text} \n ${comparedText(ofPost)}`
       return patterns.every((pattern) => pattern.test(text)) && !refused.some((pattern) => pattern.test(all))
     },
   }
