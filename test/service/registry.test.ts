@@ -30,6 +30,61 @@ it('operations are defined in the service alone', () => {
   expect(defining).toEqual([])
 })
 
+/** Operations without a command of their own, and why. */
+const WITHOUT_COMMAND: Record<string, string> = {
+  'auth.useLink': 'a mail leads there',
+  'notifications.settingsByKey': 'a mail leads there',
+  'notifications.updateByKey': 'a mail leads there',
+  'notifications.stopMail': 'a mail leads there',
+  'notifications.unfollowByKey': 'a mail leads there',
+  'invitations.accept': 'a mail leads there',
+  'notifications.count': 'notifications list says it',
+  'posts.followed': 'posts show says it',
+  'posts.audienceAll': 'a page asks before it changes many posts',
+  'users.blockMany': 'users block asks for each',
+  'boards.get': 'the contract has two forms of one list',
+  'roadmaps.sort': 'the contract has two forms of one order',
+  'users.download': 'users list --all -o csv',
+  'posts.download': 'posts list --all -o csv',
+  'comments.download': 'comments list --all -o csv',
+  'votes.download': 'votes list --all -o csv',
+  'imports.findPath': 'for pages: the command imports itself',
+  'imports.site': 'for pages: the command imports itself',
+  'imports.file': 'for pages: the command imports itself',
+  'imports.startRun': 'for pages: the command imports itself',
+  'imports.confirmRun': 'for pages: the command imports itself',
+  'imports.refused': 'for pages: the command imports itself',
+  'exports.site': 'for pages: the command exports itself',
+  'backups.list': 'for pages: the command reads the folder',
+  'backups.create': 'for pages: the command writes the backup itself',
+  'backups.rehearse': 'for pages: the command rehearses itself',
+  'mails.list': 'for pages: mail queue list reads the rows itself',
+  'mails.test': 'for pages: mail test sends itself',
+  'mails.retry': 'for pages: mail queue retry changes the rows itself',
+  'mails.cancel': 'for pages: mail queue cancel changes the rows itself',
+  'names.find': 'for clients: commands look names up in lists',
+}
+
+it('every operation is run by a command, or is known to have none', async () => {
+  const used = new Set<unknown>()
+  for (const file of filesIn('src/cli')) {
+    const text = readFileSync(path.join('src/cli', file), 'utf8')
+    const imported = text.matchAll(/import (?:\{([^}]*)\}|\* as (\w+)) from '((?:\.\.\/)+service\/[^']+)\.js'/g)
+    for (const [, list = '', alias, from = ''] of imported) {
+      const module = (await import(path.resolve('src/cli', path.dirname(file), `${from}.ts`))) as Record<
+        string,
+        unknown
+      >
+      const names = list.split(',').map((name) => name.trim().split(' as ')[0] ?? '')
+      if (alias !== undefined)
+        names.push(...[...text.matchAll(new RegExp(`\\b${alias}\\.(\\w+)`, 'g'))].map(([, name = '']) => name))
+      for (const name of names) used.add(module[name])
+    }
+  }
+  const without = operations.filter((op) => !used.has(op)).map(({ id }) => id)
+  expect(without.toSorted()).toEqual(Object.keys(WITHOUT_COMMAND).toSorted())
+})
+
 /**
  * Columns whose changes events leave out. Ids and times change with the row or are in the event itself, folded names
  * follow from names, and triggers count. The rest are secrets, what people may erase, and long texts.
