@@ -120,6 +120,34 @@ describe.each(engines)('what is named at the command line on %s', (engine) => {
     }
   })
 
+  it('is looked up before a read that could not find it, which then runs once', async () => {
+    const { machine, token, run, comment } = await filled(engine)
+    const server = machine.start('serve')
+    const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+    const there = { env: { FEEDBACKCTL_SERVER: url, FEEDBACKCTL_TOKEN: token } }
+    const requests = async (args: string) =>
+      Array.from(
+        (await run(`${args} --verbose`, there)).stderr.matchAll(/ms {2}[A-Z]+ http:\/\/[^/]+(\/\S+)/g),
+        ([, path = '']) =>
+          path
+            .replace(/^\/api\/v1/, '')
+            .replace(/[?].*/, '')
+            .replace(/[0-9a-f-]{36}/, 'ID'),
+      )
+    expect(await requests('boards show thoughts')).toEqual(['/boards/thoughts'])
+    expect(await requests('posts list --board thoughts')).toEqual(['/posts/get'])
+    expect(await requests("boards show 'secret PLANS'")).toEqual(['/names/board/secret%20PLANS', '/boards/ID'])
+    expect(await requests("posts list --board 'secret PLANS'")).toEqual(['/names/board/secret%20PLANS', '/posts/get'])
+    expect(await requests(`comments show ${startOf(comment)}`)).toEqual([
+      `/names/comment/${startOf(comment)}`,
+      '/comments/ID',
+    ])
+    // It could be a url, so only the answer tells
+    expect(await requests('roadmaps show soo')).toEqual(['/roadmaps/soo', '/names/roadmap/soo'])
+    await run("roadmaps create 'Later' --url then")
+    expect(await requests('roadmaps show later')).toEqual(['/roadmaps/later', '/names/roadmap/later', '/roadmaps/ID'])
+  })
+
   it('is what the operation itself finds, before what has such a name', async () => {
     const { run, json } = await filled(engine)
     await run('boards create Thoughts --url other')

@@ -32,33 +32,58 @@ const SHOW: Readonly<Record<Noun, Show | undefined>> = {
   subject: undefined,
 }
 
+/** A lower-case word, as urls, slugs and numbers are. */
+const isSlug = (name: string): boolean => /^[\p{L}\p{M}\p{N}-]+$/u.test(name) && name === name.toLowerCase()
+const isNumberOrSlug = (name: string): boolean => isSlug(name.replace(/^#/, ''))
+
+/** Whether operations may find a row by this name themselves; no entry: by its id alone. */
+const FOUND_BY: Partial<Record<Noun, (name: string) => boolean>> = {
+  board: isSlug,
+  roadmap: isSlug,
+  tag: isSlug,
+  post: isNumberOrSlug,
+  item: isNumberOrSlug,
+  role: () => true,
+  user: () => true,
+  view: () => true,
+}
+
 /**
- * Lets a call take names and starts of ids too. What the operation itself finds by a name wins. A change is sent once:
- * names are looked up before it. A read is tried first, so that a usual one costs nothing.
+ * Lets a call take names and starts of ids too. What the operation itself finds by a name wins. Names are looked up
+ * first, so the operation runs once. A read for which this may be unnecessary is tried before, so that a usual one is
+ * a single request: by a url, a number or an address. If it finds nothing, its names are looked up then.
  */
 export function withNames(call: Call): Call {
   const known = new Map<string, string>()
 
-  async function resolve(noun: Noun, name: unknown): Promise<unknown> {
+  async function resolve(noun: Noun, name: unknown, look = resolved): Promise<unknown> {
     if (typeof name !== 'string') return name
     const key = `${noun} ${name}`
-    const id = known.get(key) ?? (await resolved(call, noun, name))
+    const id = known.get(key) ?? (await look(call, noun, name))
     known.set(key, id)
     return id
   }
 
   return async (op, given, body) => {
     const input = given as Record<string, unknown>
-    if (!isRead(op)) return call(op, await replaced(op, input, resolve), body)
-    const first = await replaced(op, input, (noun, name, early) =>
-      early ? resolve(noun, name) : (known.get(`${noun} ${String(name)}`) ?? name),
-    )
+    if (!isRead(op)) return call(op, await replaced(op, input, (noun, name) => resolve(noun, name)), body)
+    const tried: Noun[] = []
+    const first = await replaced(op, input, (noun, name, early) => {
+      if (typeof name !== 'string' || isId(name)) return name
+      const id = known.get(`${noun} ${name}`)
+      if (id !== undefined || early) return id ?? resolve(noun, name)
+      if (!FOUND_BY[noun]?.(name.trim())) return resolve(noun, name, idOrName)
+      tried.push(noun)
+      return name
+    })
     try {
       return await call(op, first)
     } catch (error) {
-      const isUnknown = error instanceof AppError && error.exit === 3
-      if (!isUnknown || error.code === 'SITE_NOT_FOUND') throw error
-      const renamed = await replaced(op, input, resolve)
+      const isUnknown = error instanceof AppError && error.exit === 3 && error.code !== 'SITE_NOT_FOUND'
+      if (!isUnknown || tried.length === 0) throw error
+      const [noun = '', ...others] = tried
+      const isRefused = others.length === 0 && error.code === `${noun.toUpperCase()}_NOT_FOUND`
+      const renamed = await replaced(op, input, (each, name) => resolve(each, name, isRefused ? idOrName : resolved))
       if (JSON.stringify(renamed) === JSON.stringify(first)) throw error
       return call(op, renamed)
     }
@@ -94,13 +119,22 @@ async function replaced(
 async function resolved(call: Call, noun: Noun, name: string): Promise<string> {
   let id: string
   try {
-    id = String(await idOf(call, noun, name))
+    id = await idOrName(call, noun, name)
   } catch (error) {
-    if (isRefusal(error) && error.code !== 'AMBIGUOUS_NAME') return name
     if (!isRefusal(error) || !(await isShown(call, noun, name))) throw error
     return name
   }
   return id === name || (await isShown(call, noun, name)) ? name : id
+}
+
+/** The id of a name that the operation does not find; the name itself if nothing has it. */
+async function idOrName(call: Call, noun: Noun, name: string): Promise<string> {
+  try {
+    return String(await idOf(call, noun, name))
+  } catch (error) {
+    if (isRefusal(error) && error.code !== 'AMBIGUOUS_NAME') return name
+    throw error
+  }
 }
 
 async function isShown(call: Call, noun: Noun, name: string): Promise<boolean> {
