@@ -20,16 +20,23 @@ import {
   type TagFilter,
 } from '../db/tags.js'
 import type { TagRow } from '../db/tables.js'
-import { can } from './lib/access.js'
+import { can, type Gated } from './lib/access.js'
 import { eachOnce } from './lib/bulk.js'
 import { change } from './lib/change.js'
 import type { CachedContext } from './lib/context.js'
 import { named } from './lib/named.js'
 import { operation } from './lib/operation.js'
 import { pageFields, pageKeys, pageOf, type Listing } from './lib/paging.js'
+import { policy, runs } from './lib/policies.js'
 import { fields, inPath, listOf } from './lib/schemas.js'
 import { periodFields, periodFrom } from './lib/times.js'
 import { assertVersion, ifVersion, versionField, versionOf } from './lib/versions.js'
+
+const tagPolicy = policy({
+  update: runs((): Gated => update),
+  delete: runs((): Gated => remove),
+  merge: runs((): Gated => merge),
+})
 
 export const Tag = Type.Object({
   tagId: Type.String({ format: 'uuid' }),
@@ -38,6 +45,7 @@ export const Tag = Type.Object({
   color: Type.String({ description: 'Six hexadecimal digits' }),
   display: Type.Boolean({ description: 'Shown to everyone; otherwise only with dashboard:read' }),
   createdAt: Type.String({ format: 'date-time' }),
+  may: tagPolicy.field,
   post_count: Type.Optional(
     Type.Integer({
       description: `Posts with this tag that you may see, counted up to ${MOST_COUNTED}; absent with counts=false`,
@@ -249,14 +257,15 @@ function assertMergeable(tag: TagRow, target: TagRow): void {
 async function toTags(ctx: CachedContext, rows: readonly TagRow[], isCounted = true): Promise<Tag[]> {
   const ids = rows.map(({ tagId: id }) => id)
   const counts = isCounted ? await countTagged(ctx.db, ids, can(ctx.actor, 'board:read')) : undefined
-  return rows.map(({ tagId: id, name: word, url: slug, color: hex, display: isShown, createdAt }) => ({
-    tagId: id,
-    name: word,
-    url: slug,
-    color: hex,
-    display: isShown === 1,
-    createdAt,
-    ...(counts && countOf(counts.get(id) ?? 0)),
+  return rows.map((row) => ({
+    tagId: row.tagId,
+    name: row.name,
+    url: row.url,
+    color: row.color,
+    display: row.display === 1,
+    createdAt: row.createdAt,
+    may: tagPolicy.may(ctx.actor, row),
+    ...(counts && countOf(counts.get(row.tagId) ?? 0)),
   }))
 }
 

@@ -150,15 +150,17 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
     }
   })
 
-  it('with boards, roadmaps, roles and users is what the operations allow', async () => {
+  it('with boards, roadmaps, tags, roles and users is what the operations allow', async () => {
     const site = await makeSite(engine)
     const ada = await site.owner()
+    const makeTag = async (name: string) => (await site.http('POST /tags', { token: ada, body: { name } })).body.tag
     const { board } = (await site.http('POST /boards', { token: ada, body: { name: 'Ideas' } })).body
     const { roadmap } = (await site.http('POST /roadmaps', { token: ada, body: { name: 'Next', display: true } })).body
+    const [tag, other] = [await makeTag('Mobile'), await makeTag('Phone')]
     const { role: strong } = (await site.http('POST /roles', { token: ada, body: { name: 'strong', permissions: ['settings:update'] } })).body // prettier-ignore
     const { role: weak } = (await site.http('POST /roles', { token: ada, body: { name: 'weak', permissions: [] } }))
       .body
-    const places: Permission[] = ['board:update', 'board:destroy', 'roadmap:update', 'roadmap:destroy']
+    const places: Permission[] = ['board:update', 'board:destroy', 'roadmap:update', 'roadmap:destroy', 'post:update']
     const team: Permission[] = ['role:read', 'role:update', 'role:destroy']
     const givers: Permission[] = ['role:read', 'role:assign', 'role:unassign']
     const somebody = (await site.member()).userId
@@ -176,6 +178,13 @@ describe.each(engines)('what an answer says that one may do on %s', (engine) => 
         update: ['PATCH /roadmaps', { id: roadmap.id, name: 'Other', partial: true }],
         delete: ['DELETE /roadmaps', { id: roadmap.id }],
       })) // prettier-ignore
+      const { body: label } = await site.http(`GET /tags/${tag.url}`, { token })
+      expect(label.tag.may).toEqual(await tried(site, token, {
+        update: ['PATCH /tags', { tagId: tag.tagId, name: 'Other', partial: true }],
+        delete: ['DELETE /tags', { tagId: tag.tagId }],
+        merge: ['POST /tags/merge', { ids: [tag.tagId], into: other.tagId }],
+      })) // prettier-ignore
+      expect((await site.http('GET /tags', { token })).body.tags[0].may).toEqual(label.tag.may)
       const { body: listed } = await site.http('GET /roles?limit=100', { token })
       for (const { id, may } of listed.roles ?? []) {
         const { body: one } = await site.http(`GET /roles/${id}`, { token })

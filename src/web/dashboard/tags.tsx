@@ -56,7 +56,11 @@ export const tags = page({
                 cell: (tag) => (
                   <>
                     <TagSwatch color={tag.color} />{' '}
-                    <a href={href(links.tagForm(tag.url, 'settings'))}>
+                    <a
+                      href={href(
+                        tag.may.includes('update') ? links.tagForm(tag.url, 'settings') : links.teamTag(tag.url),
+                      )}
+                    >
                       <bdi>{tag.name}</bdi>
                     </a>
                   </>
@@ -119,10 +123,14 @@ export const tagSettings = page({
         <PlaceFields view={view} of={service.update} place={tag} path={POSTS} />
         <div class="buttons">
           <Submit>{view.t('form.save')}</Submit>
-          <a href={view.href(links.tagForm(tag.url, 'merge'))}>{view.t('tag.merge')}</a>
-          <a class="danger" href={view.href(links.tagForm(tag.url, 'delete'))}>
-            {view.t('tag.delete')}
-          </a>
+          {tag.may.includes('merge') ? (
+            <a href={view.href(links.tagForm(tag.url, 'merge'))}>{view.t('tag.merge')}</a>
+          ) : null}
+          {tag.may.includes('delete') ? (
+            <a class="danger" href={view.href(links.tagForm(tag.url, 'delete'))}>
+              {view.t('tag.delete')}
+            </a>
+          ) : null}
         </div>
       </Form>
     </>
