@@ -6,12 +6,14 @@ import { operations } from '../../src/service/index.js'
 import * as legal from '../../src/service/legal.js'
 import { actorOf } from '../../src/service/lib/sessions.js'
 import { routes } from '../../src/web/index.js'
+import { fileReadsOf } from '../support/filereads.js'
 import { engines, makeSite } from '../support/site.js'
 import { table } from './scenarios.table.js'
 import { makeWorld, type World } from './scenarios.world.js'
 
 // What is cached must not read the clock of the process, however coarse. The clock of the site stands still here: what
-// depends on its hour says so, and lasts until the hour ends.
+// depends on its hour says so, and lasts until the hour ends. Nor must it read a file, which no row tells of when it changes:
+// what is read once, at the first request, is of the program.
 
 /** The time of the first request; another minute and hour of the same day; another of everything, the century too. */
 const TIMES = ['2026-03-02T10:00:00.000Z', '2026-03-02T21:37:43.251Z', '2146-12-18T19:34:41.111Z'] as const
@@ -23,18 +25,20 @@ const cached = operations.filter((op) => op.cache !== undefined)
 
 afterEach(() => void vi.useRealTimers())
 
-/** What is answered at each of these times, if not always the same. */
+/** What is answered at each of these times, if not always the same; and what is read of files after the first time. */
 async function differing(
   name: string,
   ask: () => Promise<string>,
   times: readonly string[] = TIMES,
 ): Promise<string[]> {
   const answers = new Set<string>()
-  for (const time of times) {
+  const reads = new Set<string>()
+  for (const [index, time] of times.entries()) {
     vi.setSystemTime(time)
-    answers.add(await ask())
+    const files = await fileReadsOf(async () => answers.add(await ask()))
+    if (index > 0) for (const file of files) reads.add(`${name} reads a file: ${file}`)
   }
-  return answers.size === 1 ? [] : [`${name}: ${[...answers].join('\n')}`]
+  return answers.size === 1 ? [...reads] : [`${name}: ${[...answers].join('\n')}`, ...reads]
 }
 
 /** A visitor, and the owner, who sees the most. */
@@ -49,7 +53,7 @@ async function callersOf({ site, ownerToken }: World) {
 const actor = async ({ site }: World, token: string | undefined) =>
   actorOf(token && `Bearer ${token}`, { db: site.db, now: () => site.clock.now, secret: site.base.secret })
 
-it('every cached operation answers the same at any time of the process', async () => {
+it('every cached operation answers the same at any time of the process, and reads no file', async () => {
   const world = await makeWorld('sqlite', { cached: false })
   vi.useFakeTimers({ toFake: ['Date'] })
   const answered = new Set<string>()
@@ -69,7 +73,7 @@ it('every cached operation answers the same at any time of the process', async (
   expect(cached.map(({ id }) => id).filter((id) => !answered.has(id))).toEqual([])
 })
 
-it('every cached page and document is the same at any time of the process', async () => {
+it('every cached page and document is the same at any time of the process, and reads no file', async () => {
   const options = { cached: false, siteUrl: 'http://localhost' }
   const [world, unset] = [await makeWorld('sqlite', options), await makeSite('sqlite', options)]
   const { site } = world
