@@ -1,4 +1,4 @@
-import { routes as account } from './account/routes.js'
+import { ofMails, routes as account } from './account/routes.js'
 import { routes as dashboard } from './dashboard/routes.js'
 import type { Routes } from './kit/routes.js'
 import { surfaceOf } from './kit/surface.js'
@@ -24,26 +24,9 @@ export const routes = {
 
 export const web = surfaceOf(routes)
 
-const { pages, actions, oneClicks } = routes
-
 /** What a site without pages has of them: those that its mails lead to. */
 export const mailPages = surfaceOf({
-  pages: {
-    '/email-verify': pages['/email-verify'],
-    '/password-reset': pages['/password-reset'],
-    '/password-reset/confirm': pages['/password-reset/confirm'],
-    '/notifications/mail': pages['/notifications/mail'],
-    '/notifications/mail/unsubscribe': pages['/notifications/mail/unsubscribe'],
-  },
-  actions: {
-    '/email-verify': actions['/email-verify'],
-    '/password-reset': actions['/password-reset'],
-    '/password-reset/confirm': actions['/password-reset/confirm'],
-    '/notifications/mail': actions['/notifications/mail'],
-    '/notifications/mail/stop': actions['/notifications/mail/stop'],
-    '/notifications/mail/unfollow': actions['/notifications/mail/unfollow'],
-  },
-  oneClicks,
+  ...ofMails,
   documents: {},
   downloads: {},
   frame: routes.frame,

@@ -9,34 +9,50 @@ const mailed = () => import('./mailed.js')
 const notificationSettings = () => import('./notificationsettings.js')
 const mailLinks = () => import('./maillinks.js')
 
-/** The pages and forms of accounts: sign-in, links of mails, settings. Each is loaded when it is asked for first. */
-export const routes = {
+/** What mails lead to. A site without pages has these of them. */
+export const ofMails = {
   pages: {
-    '/login': async () => (await auth()).loginPage,
-    '/login/link': async () => (await link()).linkPage,
-    '/join': async () => (await auth()).joinPage,
     '/email-verify': async () => (await mailed()).verifyPage,
     '/password-reset': async () => (await mailed()).resetPage,
     '/password-reset/confirm': async () => (await mailed()).confirmPage,
+    '/notifications/mail': async () => (await mailLinks()).choices,
+    '/notifications/mail/unsubscribe': async () => (await mailLinks()).choices,
+  },
+  actions: {
+    '/email-verify': async () => (await mailed()).verify,
+    '/password-reset': async () => (await mailed()).reset,
+    '/password-reset/confirm': async () => (await mailed()).confirm,
+    '/notifications/mail': async () => (await mailLinks()).save,
+    '/notifications/mail/stop': async () => (await mailLinks()).stop,
+    '/notifications/mail/unfollow': async () => (await mailLinks()).unfollow,
+  },
+  oneClicks: {
+    '/notifications/mail/unsubscribe': async () => (await mailLinks()).unsubscribe,
+  },
+} satisfies RoutesOf
+
+/** The pages and forms of accounts: sign-in, links of mails, settings. Each is loaded when it is asked for first. */
+export const routes = {
+  pages: {
+    ...ofMails.pages,
+    '/login': async () => (await auth()).loginPage,
+    '/login/link': async () => (await link()).linkPage,
+    '/join': async () => (await auth()).joinPage,
     '/invitation': async () => (await mailed()).acceptPage,
     '/settings': async () => (await profile()).settings,
     '/settings/delete': async () => (await account()).deletePage,
     '/settings/notifications': async () => (await notificationSettings()).settings,
-    '/notifications/mail': async () => (await mailLinks()).choices,
-    '/notifications/mail/unsubscribe': async () => (await mailLinks()).choices,
     '/notifications': async () => (await notifications()).notifications,
     '/notifications/:id': async () => (await notifications()).open,
   },
   actions: {
+    ...ofMails.actions,
     '/login': async () => (await auth()).login,
     '/login/first': async () => (await auth()).loginFirst,
     '/login/link': async () => (await link()).useLink,
     '/join': async () => (await auth()).join,
     '/join/first': async () => (await auth()).joinFirst,
     '/logout': async () => (await auth()).logout,
-    '/email-verify': async () => (await mailed()).verify,
-    '/password-reset': async () => (await mailed()).reset,
-    '/password-reset/confirm': async () => (await mailed()).confirm,
     '/invitation': async () => (await mailed()).accept,
     '/settings/name': async () => (await profile()).rename,
     '/settings/language': async () => (await profile()).changeLanguage,
@@ -54,15 +70,10 @@ export const routes = {
     '/settings/delete': async () => (await account()).remove,
     '/settings/delete/link': async () => (await account()).requestDeletion,
     '/settings/notifications': async () => (await notificationSettings()).save,
-    '/notifications/mail': async () => (await mailLinks()).save,
-    '/notifications/mail/stop': async () => (await mailLinks()).stop,
-    '/notifications/mail/unfollow': async () => (await mailLinks()).unfollow,
     '/notifications/read': async () => (await notifications()).read,
     '/language': async () => (await profile()).language,
   },
-  oneClicks: {
-    '/notifications/mail/unsubscribe': async () => (await mailLinks()).unsubscribe,
-  },
+  oneClicks: ofMails.oneClicks,
   downloads: {
     '/settings/data': async () => (await account()).data,
   },
