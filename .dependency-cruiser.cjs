@@ -53,22 +53,27 @@ const layersOfWeb = Object.entries(WEB_FOLDERS).map(([folder, allowed]) => ({
   to: { path: '^src/web/', pathNot: `^src/web/(${[folder, ...allowed].join('|')})/` },
 }))
 
-// What the caches are made on. The rest of http and db is made on the caches.
-const BELOW_CACHES = { http: 'src/http/lib/', db: 'src/db/(carried|dialect|paging|tables)[.]ts$' }
-const layersOfCaches = Object.entries(BELOW_CACHES).flatMap(([folder, below]) => [
+// What some folders are made on. The rest of http and db is made on the caches, and other nouns on the lists of posts.
+const BELOW = {
+  'http/cache': 'src/http/lib/',
+  'db/cache': 'src/db/(carried|dialect|paging|tables)[.]ts$',
+  'db/posts':
+    'src/db/(cache/|(carried|dialect|images|paging|references|search|tables)[.]ts$|migrations/0017_trending[.]ts$)',
+}
+const layersBelow = Object.entries(BELOW).flatMap(([folder, below]) => [
   {
-    name: `${folder}/cache imports`,
-    comment: 'A cache imports itself and what BELOW_CACHES says.',
+    name: `${folder} imports`,
+    comment: 'The folder imports itself and what BELOW says.',
     severity: 'error',
-    from: { path: `^src/${folder}/cache/` },
-    to: { path: `^src/${folder}/`, pathNot: `^(src/${folder}/cache/|${below})` },
+    from: { path: `^src/${folder}/` },
+    to: { path: `^src/${folder.split('/')[0]}/`, pathNot: `^(src/${folder}/|${below})` },
   },
   {
-    name: `below ${folder}/cache`,
-    comment: 'What BELOW_CACHES says imports nothing above it.',
+    name: `below ${folder}`,
+    comment: 'What BELOW says imports nothing above it.',
     severity: 'error',
     from: { path: `^${below}` },
-    to: { path: `^src/${folder}/`, pathNot: `^${below}` },
+    to: { path: `^src/${folder.split('/')[0]}/`, pathNot: `^${below}` },
   },
 ])
 
@@ -144,7 +149,14 @@ module.exports = {
     ),
     ...layersOfCli,
     ...layersOfWeb,
-    ...layersOfCaches,
+    ...layersBelow,
+    {
+      name: 'below core/search',
+      comment: 'core/search is made on the rest of core.',
+      severity: 'error',
+      from: { path: '^src/core/', pathNot: '^src/core/search/' },
+      to: { path: '^src/core/search/' },
+    },
     {
       name: 'known folder of cli/lib',
       comment: 'A new folder gets its place in CLI_FOLDERS; no file is outside of one.',

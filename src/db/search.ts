@@ -1,7 +1,7 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { groupedBy } from '../core/grouped.js'
 import { termsOf, type Token } from '../core/search/terms.js'
-import { beginningOf, indexTokens, indexTokensWithBeginnings } from '../core/words.js'
+import { beginningOf, indexTokens, indexTokensWithBeginnings } from '../core/search/words.js'
 import { isPostgres } from './dialect.js'
 import type { Sorting } from './paging.js'
 import type { Db, PostRow } from './tables.js'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { MERGED } from '../core/hidden.js'
-import { MARKS } from '../core/words.js'
+import { MARKS } from '../core/search/words.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
 import { tokensOf, withMerged } from './search.js'

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../src/core/random.js'
-import { indexTokens, indexTokensWithBeginnings } from '../../src/core/words.js'
+import { indexTokens, indexTokensWithBeginnings } from '../../src/core/search/words.js'
 import type { Row } from './target.js'
 
 /** How much of what a site has. Every tenth board is private. */

@@ -1,4 +1,4 @@
-import { indexTokens, indexTokensWithBeginnings } from '../../src/core/words.js'
+import { indexTokens, indexTokensWithBeginnings } from '../../src/core/search/words.js'
 import { isPostgres } from '../../src/db/connect.js'
 import type { Row } from './cases.js'
 import { median } from './measure.js'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/core/ids.js'
-import { indexTokens } from '../../src/core/words.js'
+import { indexTokens } from '../../src/core/search/words.js'
 import { connect } from '../../src/db/connect.js'
 import { makeOlder } from '../support/backups.js'
 import { makeMachine, type Machine } from '../support/cli.js'

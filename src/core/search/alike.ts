@@ -1,4 +1,4 @@
-import { MAX_LENGTH, pairsOf, WORDS_AND_RUNS } from '../words.js'
+import { MAX_LENGTH, pairsOf, WORDS_AND_RUNS } from './words.js'
 import { COMMON_WORDS } from './commonwords.js'
 import { foldedText } from './marks.js'
 import { meaningsIn, meaningsOf } from './meanings.js'

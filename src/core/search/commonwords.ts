@@ -1,4 +1,4 @@
-import { folded } from '../words.js'
+import { folded } from './words.js'
 
 /**
  * Words that say little about a wish, such as those of "please add an option to". Of scripts that put no spaces between

@@ -1,5 +1,5 @@
 import { STATUS_KINDS } from '../statuskinds.js'
-import { searchWords } from '../words.js'
+import { searchWords } from './words.js'
 
 /** What was typed into a search. Every text is one: what is no filter is words. */
 export interface SearchQuery {

@@ -1,4 +1,4 @@
-import { pairsOf, wordsInOrder } from '../words.js'
+import { pairsOf, wordsInOrder } from './words.js'
 
 /** A shorter part is inside too many words. */
 const SHORTEST = 4

@@ -1,4 +1,4 @@
-import { folded, unsharp, WORDS_AND_RUNS } from '../words.js'
+import { folded, unsharp, WORDS_AND_RUNS } from './words.js'
 import { stemOf } from './stem.js'
 
 /** Where a mark begins and ends, in UTF-16 units as JavaScript counts them. */

@@ -1,4 +1,4 @@
-import { folded, WORDS_AND_RUNS } from '../words.js'
+import { folded, WORDS_AND_RUNS } from './words.js'
 import { stemOf } from './stem.js'
 
 /**

@@ -1,4 +1,4 @@
-import { folded, MARKS, MAX_LENGTH, pairsOf, unsharp, WORDS_AND_RUNS, wordsInOrder } from '../words.js'
+import { folded, MARKS, MAX_LENGTH, pairsOf, unsharp, WORDS_AND_RUNS, wordsInOrder } from './words.js'
 import { stemOf } from './stem.js'
 
 /** Words of a query that count. */

@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { indexWords } from '../../core/words.js'
+import { indexWords } from '../../core/search/words.js'
 import { createTrigger, isPostgres } from '../dialect.js'
 import type { Tables } from '../tables.js'
 

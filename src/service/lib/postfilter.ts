@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { STATUS_KINDS } from '../../core/statuskinds.js'
-import { searchWords } from '../../core/words.js'
+import { searchWords } from '../../core/search/words.js'
 import type { PostFilter } from '../../db/posts/filter.js'
 import { MOST_FOUND } from '../../db/posts/read.js'
 import type { Period } from '../../db/paging.js'

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.js'
 import { invalidField } from '../../core/fields.js'
-import { searchWords } from '../../core/words.js'
+import { searchWords } from '../../core/search/words.js'
 import { merge } from '../../service/merges.js'
 import * as lists from '../../service/postlists.js'
 import * as posts from '../../service/posts.js'

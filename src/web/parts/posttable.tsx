@@ -1,6 +1,6 @@
 import { links } from '../../core/pagelinks.js'
 import type { Post } from '../../service/lib/postshapes.js'
-import { searchWords } from '../../core/words.js'
+import { searchWords } from '../../core/search/words.js'
 import { withParameters, withQuery } from '../kit/addresses.js'
 import type { View } from '../kit/page.js'
 import { BoardChip, RoadmapChip, Tags } from './chip.js'

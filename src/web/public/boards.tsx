@@ -1,5 +1,5 @@
 import { links } from '../../core/pagelinks.js'
-import { searchWords } from '../../core/words.js'
+import { searchWords } from '../../core/search/words.js'
 import * as follows from '../../service/boardfollows.js'
 import * as service from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'

@@ -1,5 +1,5 @@
 import { links } from '../../core/pagelinks.js'
-import { searchWords } from '../../core/words.js'
+import { searchWords } from '../../core/search/words.js'
 import * as posts from '../../service/posts.js'
 import * as site from '../../service/site.js'
 import { pageNumber, withQuery } from '../kit/addresses.js'

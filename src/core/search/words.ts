@@ -1,4 +1,4 @@
-import { stemOf } from './search/stem.js'
+import { stemOf } from './stem.js'
 
 /** Scripts that put no spaces between words. Each of their letters counts as a word. */
 const LETTERS = String.raw`\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}`
