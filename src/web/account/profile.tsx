@@ -1,9 +1,6 @@
 import { renderSVG } from 'uqr'
-import { AUTO, LANGUAGES, languageName } from '../../core/language.js'
-import { links } from '../../core/pagelinks.js'
 import * as auth from '../../service/auth.js'
 import * as identities from '../../service/identities.js'
-import type { Identity } from '../../service/lib/identities.js'
 import * as service from '../../service/profile.js'
 import * as sessions from '../../service/sessions.js'
 import * as totp from '../../service/totp.js'
@@ -11,11 +8,9 @@ import { within } from '../kit/addresses.js'
 import { action, page, Redirect, type View } from '../kit/page.js'
 import { AnswerTitle } from '../parts/answertitle.js'
 import { languageGiven } from './auth.js'
-import { KnownEmail, NewPasswordField, PasswordField } from '../parts/credentials.js'
-import { Check, Choice, Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
-import { Refused } from '../parts/refused.js'
-import { deviceOf } from '../parts/device.js'
-import { Hour, latest, Time } from '../parts/time.js'
+import { Language, Name, Profile, Unverified } from './profilesections.js'
+import { Password, SecondFactor, Sessions, Ways } from './signinsections.js'
+import { Field, Form, Hidden, Submit, Summary } from '../parts/form.js'
 
 /** Name, password, language, second factor and sessions of whoever is signed in. */
 export const settings = page({
@@ -31,222 +26,38 @@ export const settings = page({
     return { sessions: open, ways, shows, codesLeft: isEnabled ? recoveryCodesLeft : undefined, isNeeded }
   },
   title: ({ t }) => t('settings.title'),
-  show(view, { sessions: open, ways, shows, codesLeft, isNeeded }) {
-    const { t, href, viewer } = view
-    return (
-      <div class="narrow">
-        <h1>{t('settings.title')}</h1>
-        <Summary view={view} />
-        {viewer?.isVerified ? null : view.refusals.has(auth.verify.id) ? (
-          <Refused view={view} of={auth.verify} />
-        ) : (
-          <section class="note">
-            <p>{t('settings.unverified', { email: viewer?.email ?? '' })}</p>
-            <Form view={view} to="/settings/verify">
-              <Submit kind="plain">{t('settings.sendAgain')}</Submit>
-            </Form>
-          </section>
-        )}
-        <section>
-          <h2>{t('settings.account')}</h2>
-          <p class="soft">{viewer?.email}</p>
-          <Form view={view} to="/settings/name">
-            <Field
-              view={view}
-              of={service.updateProfile}
-              name="name"
-              label={t('field.name')}
-              required
-              value={viewer?.name}
-              autocomplete="nickname"
-            />
-            <Submit>{t('form.save')}</Submit>
-          </Form>
-        </section>
-        <section>
-          <h2>{t('settings.language')}</h2>
-          <Form view={view} to="/settings/language">
-            <Choice
-              view={view}
-              name="language"
-              label={t('settings.languageOf')}
-              value={viewer?.language ?? AUTO}
-              options={[
-                { value: AUTO, text: t('settings.languageAuto') },
-                ...LANGUAGES.map((code) => ({ value: code, text: languageName(code) })),
-              ]}
-            />
-            <Submit>{t('form.save')}</Submit>
-          </Form>
-        </section>
-        <section id="profile">
-          <h2>{t('settings.profile')}</h2>
-          <p class="soft">{t('settings.profileHint')}</p>
-          <Form view={view} to="/settings/profile">
-            <Check view={view} name="showProfile" label={t('settings.showProfile')} checked={shows.showProfile} />
-            <Check view={view} name="showVotes" label={t('settings.showVotes')} checked={shows.showVotes} />
-            <Check view={view} name="showComments" label={t('settings.showComments')} checked={shows.showComments} />
-            <div class="buttons">
-              <Submit>{t('form.save')}</Submit>
-              <a class="button plain" href={href(links.profile(shows.username))}>
-                {t('settings.seeProfile')}
-              </a>
-            </div>
-          </Form>
-        </section>
-        <section>
-          <h2>{t('settings.password')}</h2>
-          {viewer?.hasPassword ? (
-            <Form view={view} to="/settings/password">
-              <KnownEmail email={viewer?.email} />
-              <PasswordField
-                view={view}
-                of={service.changePassword}
-                name="currentPassword"
-                label={t('field.currentPassword')}
-              />
-              <NewPasswordField
-                view={view}
-                of={service.changePassword}
-                label={t('field.newPassword')}
-                hint={t('settings.passwordHint')}
-              />
-              <Submit>{t('settings.changePassword')}</Submit>
-            </Form>
-          ) : (
-            <Form view={view} to="/settings/password/link">
-              <p>{t('settings.noPassword')}</p>
-              <Submit kind="plain">{t('settings.sendPasswordLink')}</Submit>
-            </Form>
-          )}
-        </section>
-        <Ways view={view} ways={ways} />
-        <section>
-          <h2 id="second-factor">{t('settings.totp')}</h2>
-          {isNeeded ? (
-            <p class="note" role="status">
-              {t('settings.totpNeeded')}
-            </p>
-          ) : null}
-          {codesLeft !== undefined ? (
-            <Form view={view} to="/settings/totp/recovery">
-              <p>{t('settings.totpOn', { count: codesLeft })}</p>
-              <Field
-                view={view}
-                of={totp.disable}
-                name="code"
-                label={t('field.code')}
-                hint={t('field.codeHint')}
-                required
-                autocomplete="one-time-code"
-              />
-              <div class="buttons">
-                <Submit kind="plain">{t('settings.newCodes')}</Submit>
-                <button type="submit" class="button danger" formaction={href('/settings/totp/disable')}>
-                  {t('settings.totpDisable')}
-                </button>
-              </div>
-            </Form>
-          ) : (
-            <Form view={view} to="/settings/totp">
-              <p>{t('settings.totpOff')}</p>
-              <Submit kind="plain">{t('settings.totpEnable')}</Submit>
-            </Form>
-          )}
-        </section>
-        <section>
-          <h2>{t('settings.sessions')}</h2>
-          <ul class="sessions">
-            {open.map((session) => (
-              <li>
-                <div>
-                  <bdi>{deviceOf(view, session.userAgent)}</bdi>
-                  {session.isCurrent ? <span class="mark">{t('settings.thisDevice')}</span> : null}
-                  <div class="soft">
-                    {session.address ? `${session.address} · ` : ''}
-                    {t('user.signedIn')} <Time view={view} at={session.createdAt} />
-                    {session.isCurrent || session.lastUsedAt === null ? null : (
-                      <>
-                        {' · '}
-                        {t('user.seen')} <Hour view={view} at={latest(session.createdAt, session.lastUsedAt)} />
-                      </>
-                    )}
-                  </div>
-                </div>
-                {session.isCurrent ? null : (
-                  <Form view={view} to={links.endSession(session.sessionId)}>
-                    <button type="submit" class="link">
-                      {t('settings.endSession')}
-                    </button>
-                  </Form>
-                )}
-              </li>
-            ))}
-          </ul>
-          {open.length > 1 ? (
-            <Form view={view} to="/settings/sessions">
-              <Submit kind="plain">{t('settings.endOthers')}</Submit>
-            </Form>
-          ) : null}
-        </section>
-        <section>
-          <h2>{t('notifications.title')}</h2>
-          <p class="next">
-            <a href={href('/settings/notifications')}>{t('ways.title')}</a>
-          </p>
-        </section>
-        <section>
-          <h2>{t('settings.data')}</h2>
-          <p class="next">
-            <a href={view.href('/settings/data')}>{t('settings.download')}</a>
-          </p>
-          <p class="next">
-            <a class="danger" href={view.href('/settings/delete')}>
-              {t('leave.title')}
-            </a>
-          </p>
-        </section>
-      </div>
-    )
-  },
+  show: (view, { sessions: open, ways, shows, codesLeft, isNeeded }) => (
+    <div class="narrow">
+      <h1>{view.t('settings.title')}</h1>
+      <Summary view={view} />
+      <Unverified view={view} />
+      <Name view={view} />
+      <Language view={view} />
+      <Profile view={view} shows={shows} />
+      <Password view={view} />
+      <Ways view={view} ways={ways} />
+      <SecondFactor view={view} codesLeft={codesLeft} isNeeded={isNeeded} />
+      <Sessions view={view} open={open} />
+      <section>
+        <h2>{view.t('notifications.title')}</h2>
+        <p class="next">
+          <a href={view.href('/settings/notifications')}>{view.t('ways.title')}</a>
+        </p>
+      </section>
+      <section>
+        <h2>{view.t('settings.data')}</h2>
+        <p class="next">
+          <a href={view.href('/settings/data')}>{view.t('settings.download')}</a>
+        </p>
+        <p class="next">
+          <a class="danger" href={view.href('/settings/delete')}>
+            {view.t('leave.title')}
+          </a>
+        </p>
+      </section>
+    </div>
+  ),
 })
-
-/** How the person can sign in, and when they last did so. */
-const Ways = ({ view, ways }: { view: View; ways: readonly Identity[] }) => (
-  <section>
-    <h2>{view.t('settings.ways')}</h2>
-    {ways.length === 0 ? <p>{view.t('settings.noWays')}</p> : null}
-    <ul class="sessions">
-      {ways.map((way) => (
-        <li>
-          <div>
-            <bdi>{wayOf(view, way)}</bdi>
-            <div class="soft">
-              {way.email === null ? null : (
-                <>
-                  <bdi>{way.email}</bdi> ·{' '}
-                </>
-              )}
-              {way.lastUsedAt === null ? view.t('settings.neverUsed') : <Time view={view} at={way.lastUsedAt} />}
-            </div>
-          </div>
-          {way.may.includes('unlink') ? (
-            <Form view={view} to={links.removeWay(way.identityId)}>
-              <button type="submit" class="link">
-                {view.t('settings.removeWay')}
-              </button>
-            </Form>
-          ) : null}
-        </li>
-      ))}
-    </ul>
-  </section>
-)
-
-function wayOf({ t }: View, { provider }: Identity): string {
-  if (provider === 'password') return t('settings.wayPassword')
-  return provider === 'link' ? t('settings.wayLink') : provider
-}
 
 const again = async () => settings
 const saved = (): { to: string; flash: 'saved' } => ({ to: '/settings', flash: 'saved' })
