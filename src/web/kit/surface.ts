@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring'
 import formbody from '@fastify/formbody'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../core/errors.js'
 import { clientOf } from '../../http/client.js'
 import { FORM_LIMIT, type Surface } from '../../http/surface.js'
@@ -60,135 +60,155 @@ export const surfaceOf =
         return isPage ? fail(raw, reply, new AppError('NOT_FOUND', 'There is no such page.')) : false
       })
 
-    for (const [path, find] of Object.entries(routes.pages))
-      server.get<{ Params: Record<string, string> }>(
-        path,
-        { config: { op: `page ${path}`, part: 'page', cache } },
-        async (raw, reply) => {
-          const { renderer } = await makers() // before the request reads anything
-          const page = await find()
-          const { db, allowCaching } = await responses.open(raw.raw)
-          const request = renderer.open(raw, reply, { db, cache: page.cache })
-          request.allowCaching = (expiresAt) => allowCaching(`page ${path}`, expiresAt)
-          const view = await renderer.viewOf(request, raw.params)
-          return renderer.show(request, view, page)
-        },
-      )
+    const pages: PageServer = { server, routes, makers, responses, origins }
+    servePages(pages)
+    serveDocuments(pages)
+    serveDownloads(pages)
+    serveActions(pages)
+    await serveOneClicks(pages)
+  }
 
-    for (const [path, find] of Object.entries(routes.documents))
-      server.get<{ Params: Record<string, string> }>(
-        path,
-        { config: { op: path, part: 'feed', cache: forMachines } },
-        async (raw, reply) => {
-          const { renderer } = await makers()
-          const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(raw.params[name] ?? ''))
-          if (raw.url !== at) return renderer.redirect(reply, at, 301) // each address would be made anew
-          const { type, headers, cache, make } = await find()
-          reply.headers({ ...HEADERS, ...headers, 'cache-control': 'no-cache' }).type(type)
-          if (raw.method === 'HEAD') return reply.send()
-          const { db, allowCaching } = await responses.open(raw.raw)
-          const request = renderer.open(raw, reply, { db, cache })
-          const made = await make(await renderer.viewOf(request, raw.params))
-          if (request.cache !== 'never') allowCaching(path)
-          return reply.send(typeof made === 'string' ? compressed(raw, reply, made) : made)
-        },
-      )
+interface PageServer extends Pick<Parameters<Surface>[1], 'responses' | 'origins'> {
+  server: FastifyInstance
+  routes: Routes
+  /** What makes the pages. */
+  makers(this: void): Promise<{ renderer: Renderer; forms: Forms }>
+}
 
-    for (const [path, find] of Object.entries(routes.downloads))
-      server.get<{ Params: Record<string, string> }>(
-        path,
-        { config: { op: path, part: 'file' } },
-        async (raw, reply) => {
-          const { renderer } = await makers()
-          const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
-          const { operation, input } = await find()
-          if (operation.access !== 'public' && !view.viewer)
-            throw new Redirect(withQuery('/login', { redirect: view.url }))
-          const body = await view.call(operation, input(view))
-          reply.headers(HEADERS)
-          return server.downloads.send(raw, reply, body, { who: view.viewer?.userId ?? clientKey(clientOf(raw)) })
-        },
-      )
+function servePages({ server, routes, makers, responses }: PageServer): void {
+  for (const [path, find] of Object.entries(routes.pages))
+    server.get<{ Params: Record<string, string> }>(
+      path,
+      { config: { op: `page ${path}`, part: 'page', cache } },
+      async (raw, reply) => {
+        const { renderer } = await makers() // before the request reads anything
+        const page = await find()
+        const { db, allowCaching } = await responses.open(raw.raw)
+        const request = renderer.open(raw, reply, { db, cache: page.cache })
+        request.allowCaching = (expiresAt) => allowCaching(`page ${path}`, expiresAt)
+        const view = await renderer.viewOf(request, raw.params)
+        return renderer.show(request, view, page)
+      },
+    )
+}
 
-    for (const [path, find] of Object.entries(routes.actions))
-      server.post<{ Params: Record<string, string> }>(
+function serveDocuments({ server, routes, makers, responses }: PageServer): void {
+  for (const [path, find] of Object.entries(routes.documents))
+    server.get<{ Params: Record<string, string> }>(
+      path,
+      { config: { op: path, part: 'feed', cache: forMachines } },
+      async (raw, reply) => {
+        const { renderer } = await makers()
+        const at = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(raw.params[name] ?? ''))
+        if (raw.url !== at) return renderer.redirect(reply, at, 301) // each address would be made anew
+        const { type, headers, cache, make } = await find()
+        reply.headers({ ...HEADERS, ...headers, 'cache-control': 'no-cache' }).type(type)
+        if (raw.method === 'HEAD') return reply.send()
+        const { db, allowCaching } = await responses.open(raw.raw)
+        const request = renderer.open(raw, reply, { db, cache })
+        const made = await make(await renderer.viewOf(request, raw.params))
+        if (request.cache !== 'never') allowCaching(path)
+        return reply.send(typeof made === 'string' ? compressed(raw, reply, made) : made)
+      },
+    )
+}
+
+function serveDownloads({ server, routes, makers }: PageServer): void {
+  for (const [path, find] of Object.entries(routes.downloads))
+    server.get<{ Params: Record<string, string> }>(path, { config: { op: path, part: 'file' } }, async (raw, reply) => {
+      const { renderer } = await makers()
+      const view = await renderer.viewOf(renderer.open(raw, reply), raw.params)
+      const { operation, input } = await find()
+      if (operation.access !== 'public' && !view.viewer) throw new Redirect(withQuery('/login', { redirect: view.url }))
+      const body = await view.call(operation, input(view))
+      reply.headers(HEADERS)
+      return server.downloads.send(raw, reply, body, { who: view.viewer?.userId ?? clientKey(clientOf(raw)) })
+    })
+}
+
+function serveActions(pages: PageServer): void {
+  const { server, routes, makers, origins } = pages
+  for (const [path, find] of Object.entries(routes.actions))
+    server.post<{ Params: Record<string, string> }>(
+      path,
+      { config: { op: `form ${path}`, part: 'page' } },
+      async (raw, reply) => {
+        const { renderer, forms } = await makers()
+        assertOwnForm(raw.headers, renderer.addresses.origin)
+        const act = await find()
+        if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
+        const { body, images, file, close } = await bodyOf(pages, raw, act)
+        try {
+          return await forms.receive(
+            { ...renderer.open(raw, reply), file },
+            { route: path, params: raw.params, act, images, fields: fieldsOf(body, act.many) },
+          )
+        } finally {
+          close?.()
+        }
+      },
+    )
+}
+
+interface Sent {
+  body: unknown
+  images: SentImage[]
+  file?: SentFile | undefined
+  /** Ends what may still arrive. */
+  close?(this: void): void
+}
+
+/** The fields of a form, and its images or its file where the action takes any. */
+async function bodyOf(pages: PageServer, raw: FastifyRequest, act: AnyAction): Promise<Sent> {
+  if (!isMultipart(raw.headers)) return { body: raw.body, images: [] }
+  if (act.file !== undefined) return fileOf(pages, raw, act.file)
+  if (act.images === undefined) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This form takes no files.')
+  // A form without images takes no place of an upload, and may come from somebody whose session has ended
+  if (Number(raw.headers['content-length']) <= FORM_LIMIT) return receiveForm(raw.headers, raw.raw)
+  const incoming = await incomingOf(pages, raw, MULTIPART_LIMIT)
+  try {
+    return await receiveForm(raw.headers, incoming.body.bytes)
+  } finally {
+    incoming.close()
+  }
+}
+
+async function fileOf(pages: PageServer, raw: FastifyRequest, maxBytes: number): Promise<Sent> {
+  const incoming = await incomingOf(pages, raw, maxBytes + FORM_LIMIT)
+  try {
+    const { body, file, stop } = await receiveFile(raw.headers, incoming.body.bytes)
+    const close = () => {
+      stop()
+      incoming.close()
+    }
+    return { body, images: [], file, close }
+  } catch (error) {
+    incoming.close()
+    if (!(error instanceof AppError)) throw error
+    return { body: {}, images: [], file: { name: '', bytes: failing(error) } } // the page of the form says it
+  }
+}
+
+/** What arrives may be in memory: not from visitors, who get no form with files. */
+async function incomingOf({ server, makers }: PageServer, raw: FastifyRequest, maxBytes: number) {
+  const { userId, refusal } = await (await makers()).renderer.actorOf(raw)
+  if (userId === null) throw refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
+  return server.uploads.open(raw, { accepts: [], maxBytes }, userId)
+}
+
+async function serveOneClicks({ server, routes, makers }: PageServer): Promise<void> {
+  await server.register(async (anywhere) => {
+    anywhere.removeAllContentTypeParsers()
+    anywhere.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ONE_CLICK_LIMIT }, async () => ({}))
+    for (const [path, find] of Object.entries(routes.oneClicks))
+      anywhere.post<{ Params: Record<string, string> }>(
         path,
-        { config: { op: `form ${path}`, part: 'page' } },
+        { config: { op: `one click ${path}`, part: 'page' } },
         async (raw, reply) => {
           const { renderer, forms } = await makers()
-          assertOwnForm(raw.headers, renderer.addresses.origin)
           const act = await find()
-          if (act.operation?.ownPages) origins.assertOwnPage(raw.headers)
-          const { body, images, file, close } = await bodyOf(raw, act)
-          try {
-            return await forms.receive(
-              { ...renderer.open(raw, reply), file },
-              { route: path, params: raw.params, act, images, fields: fieldsOf(body, act.many) },
-            )
-          } finally {
-            close?.()
-          }
+          return forms.receive(renderer.open(raw, reply), { route: path, params: raw.params, act, fields: {} })
         },
       )
-
-    interface Sent {
-      body: unknown
-      images: SentImage[]
-      file?: SentFile | undefined
-      /** Ends what may still arrive. */
-      close?(this: void): void
-    }
-
-    /** The fields of a form, and its images or its file where the action takes any. */
-    async function bodyOf(raw: FastifyRequest, act: AnyAction): Promise<Sent> {
-      if (!isMultipart(raw.headers)) return { body: raw.body, images: [] }
-      if (act.file !== undefined) return fileOf(raw, act.file)
-      if (act.images === undefined) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This form takes no files.')
-      // A form without images takes no place of an upload, and may come from somebody whose session has ended
-      if (Number(raw.headers['content-length']) <= FORM_LIMIT) return receiveForm(raw.headers, raw.raw)
-      const incoming = await incomingOf(raw, MULTIPART_LIMIT)
-      try {
-        return await receiveForm(raw.headers, incoming.body.bytes)
-      } finally {
-        incoming.close()
-      }
-    }
-
-    async function fileOf(raw: FastifyRequest, maxBytes: number): Promise<Sent> {
-      const incoming = await incomingOf(raw, maxBytes + FORM_LIMIT)
-      try {
-        const { body, file, stop } = await receiveFile(raw.headers, incoming.body.bytes)
-        const close = () => {
-          stop()
-          incoming.close()
-        }
-        return { body, images: [], file, close }
-      } catch (error) {
-        incoming.close()
-        if (!(error instanceof AppError)) throw error
-        return { body: {}, images: [], file: { name: '', bytes: failing(error) } } // the page of the form says it
-      }
-    }
-
-    /** What arrives may be in memory: not from visitors, who get no form with files. */
-    async function incomingOf(raw: FastifyRequest, maxBytes: number) {
-      const { userId, refusal } = await (await makers()).renderer.actorOf(raw)
-      if (userId === null) throw refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')
-      return server.uploads.open(raw, { accepts: [], maxBytes }, userId)
-    }
-
-    await server.register(async (anywhere) => {
-      anywhere.removeAllContentTypeParsers()
-      anywhere.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: ONE_CLICK_LIMIT }, async () => ({}))
-      for (const [path, find] of Object.entries(routes.oneClicks))
-        anywhere.post<{ Params: Record<string, string> }>(
-          path,
-          { config: { op: `one click ${path}`, part: 'page' } },
-          async (raw, reply) => {
-            const { renderer, forms } = await makers()
-            const act = await find()
-            return forms.receive(renderer.open(raw, reply), { route: path, params: raw.params, act, fields: {} })
-          },
-        )
-    })
-  }
+  })
+}
