@@ -1,43 +1,16 @@
 import { shellQuoted } from '../../../core/shell.js'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import type { AppError, ErrorCode, Reason } from '../../../core/errors.js'
+import type { ErrorCode } from '../../../core/errors.js'
 import { notFoundCode, NOUNS, NOUNS_WITH_ROWS, type NotFoundCode } from '../../../core/nouns.js'
-import { commandLine, connectionOptions, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
-
-/** Facts about the failed command that fixes use. */
-interface About {
-  error: AppError
-  args: readonly string[]
-  /** The server of the command. */
-  server: string | undefined
-  /** The names of the contexts that the configuration has. */
-  contexts: readonly string[]
-  command: readonly string[]
-  /** Its arguments. */
-  names: readonly string[]
-  /** Options whose values are secrets. */
-  secrets: readonly string[]
-}
+import { commandLine, optionValue, withOptions, withoutOption } from '../texts/commandline.js'
+import { commandsOf, type About, type Failed } from './fixcommands.js'
 
 /** Where the data of a systemd unit with StateDirectory=feedbackctl is. */
 const STATE = '/var/lib/feedbackctl'
 
 /** How many contexts a fix shows. */
 const MOST_CONTEXTS = 3
-
-/** The options without a file that was refused: it would be again. */
-const usable = (options: readonly string[], { message }: AppError): string[] =>
-  options
-    .filter((option) => option.startsWith('--'))
-    .reduce(
-      (remaining, option) => {
-        const [name = ''] = option.split('=')
-        const value = optionValue(remaining, name)
-        return value !== undefined && message.includes(value) ? withoutOption(remaining, name) : remaining
-      },
-      [...options],
-    )
 
 /** Everything in a data folder, which its secret shows; of another folder only itself. */
 const givenToThisUser = (folder: string): string =>
@@ -49,57 +22,20 @@ function journalOf(args: readonly string[]): string {
   return `journalctl ${args.includes('--user') ? '--user ' : ''}-u ${name}.socket -u ${name} -n 20`
 }
 
+type Fixes = Partial<Record<ErrorCode, readonly string[]>>
+
 /** The fix of each error, unless the command has its own. Nothing helps after a command that its user has ended. */
 export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
-  const { error, args, server, command, names, secrets } = about
-  const again = (changed: readonly string[]) => [commandLine(changed, secrets)]
-  const run = (...commands: readonly string[]) =>
-    commands.flatMap((words) => again([...words.split(' '), ...connectionOptions(args)]))
-  // The named record; for several names, or names from stdin, only the noun
-  const of = (words: string, kind: string) => {
-    const [name, ...others] = names
-    return again([
-      ...words.split(' '),
-      others.length > 0 || name === '-' ? kind : (name ?? kind),
-      ...connectionOptions(args),
-    ])
-  }
-  const then = (words: string, why: string) => `${run(words).join('')}   ${why}`
-  const help = [command[0] === 'help' ? 'feedbackctl help' : `${['feedbackctl', ...command].join(' ')} --help`]
-  const otherUrl = () => {
-    const url = `${(optionValue(args, '--url') ?? 'another').slice(0, 48)}-2`
-    return again(withOptions(withoutOption(args, '--url'), '--url', url))
-  }
-  const login = server === undefined ? ['feedbackctl login --server URL'] : again(['login', '--server', server])
-  const users = command[0] === 'login' ? run('account signup EMAIL') : run('users list')
-  const byReason: Partial<Record<Reason, readonly string[]>> = {
-    'session-account-deleted': login,
-    'site-not-set-up': run('setup'),
-  }
-  const later = [`${again(args).join('')}   later`]
-  const elsewhere = run(error.reason === 'metrics-port' ? 'serve --metrics-listen 127.0.0.1:9465' : 'serve --listen 127.0.0.1:8001') // prettier-ignore
-  const missing = error.errors?.map((issue) => issue.rule) ?? []
-  const password = [...run('account reset-password EMAIL')]
-  const who = server === undefined ? run('users list') : [then('whoami', 'to see who you are'), ...login]
-  const totp = [`${again(withoutOption(args, '--code')).join('')} --code CODE`]
-  const own = usable(withoutOption(connectionOptions(args), '--server'), error)
-  const origins = commandLine(['config', 'list', '--show-origin', ...own])
-  // Reads what it can from a file that other commands reject
-  const invalid = [
-    ...(error.place === undefined ? [] : [`Correct ${error.place}.`]),
-    commandLine([
-      'doctor',
-      'config',
-      ...(error.place === undefined ? own : withoutOption(connectionOptions(args), '--server')),
-    ]),
-    'feedbackctl help environment',
-  ]
-  const backups = run('backup list')
+  const failed = { ...about, ...commandsOf(about) }
   const lists = Object.fromEntries(
-    NOUNS_WITH_ROWS.map((noun) => [notFoundCode(noun), run(`${NOUNS[noun].plural} list`)]),
+    NOUNS_WITH_ROWS.map((noun) => [notFoundCode(noun), failed.run(`${NOUNS[noun].plural} list`)]),
   ) as Record<NotFoundCode, string[]>
+  return { ...lists, ...fixesOfAccount(failed), ...fixesOfContent(failed), ...fixesOfSite(failed) }
+}
+
+/** What a caller gives, who they are, and what they may do. */
+function fixesOfAccount({ server, run, explained, help, login, users, missing, password, who, totp, later }: Failed) {
   return {
-    ...lists,
     VALIDATION_ERROR: help,
     EMAIL_INVALID: help,
     PASSWORD_MISSING: help,
@@ -139,10 +75,29 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     CANNOT_CHANGE_OWNER: run('owner promote USER'),
     SETUP_COMPLETED: [
       ...(server === undefined ? run('serve') : login),
-      then('setup --if-needed', 'to accept a site that is set up'),
+      explained('setup --if-needed', 'to accept a site that is set up'),
     ],
     SETUP_REFUSED: run('setup'),
     FORM_REFUSED: help,
+  } satisfies Fixes
+}
+
+/** Rows that are not there, or that refuse a change. */
+function fixesOfContent({
+  error,
+  args,
+  command,
+  names,
+  run,
+  of,
+  help,
+  otherUrl,
+  login,
+  users,
+  byReason,
+  password,
+}: Failed) {
+  return {
     NOT_FOUND: run('status'),
     USER_NOT_FOUND: byReason[error.reason ?? 'database-refuses'] ?? users,
     BOARD_ID_OR_URL_MISSING: help,
@@ -190,6 +145,28 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     IDENTITY_EXISTS: run('identities list'),
     LAST_IDENTITY: password,
     ROLE_USER_CONFLICT: run(`users show ${optionValue(args, '--user') ?? (names.length === 2 ? names[1] : 'USER')}`),
+  } satisfies Fixes
+}
+
+/** The server, its mail, its database, its files and its backups. */
+function fixesOfSite(failed: Failed) {
+  const {
+    error,
+    args,
+    server,
+    command,
+    again,
+    run,
+    explained,
+    help,
+    later,
+    elsewhere,
+    missing,
+    origins,
+    invalid,
+    backups,
+  } = failed
+  return {
     PAYLOAD_TOO_LARGE: help,
     UNSUPPORTED_MEDIA_TYPE: help,
     RATE_LIMITED: later,
@@ -220,7 +197,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     SECRET_MISMATCH: run('secret new'),
     DATABASE_NEWER: ['npm install -g feedbackctl@latest', ...backups],
     DATABASE_OUTDATED: run('migrate'),
-    SITE_NOT_FOUND: otherSites(about, run('setup').join('')),
+    SITE_NOT_FOUND: otherSites(failed, run('setup').join('')),
     DATABASE_MISSING:
       command[0] === 'db' ? ['feedbackctl db copy FROM TO   with another FROM'] : [...backups, ...run('restore FILE')],
     DATABASE_UNUSABLE:
@@ -232,7 +209,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     UNSUPPORTED_NODE: run('doctor runtime'),
     OUTPUT_FAILED: ['Free some space, or write to another file.'],
     SERVICE_FAILED: [journalOf(args)],
-    AUDIT_FINDINGS: [then('backup list', 'for a backup to compare with')],
+    AUDIT_FINDINGS: [explained('backup list', 'for a backup to compare with')],
     MAIL_NOT_FOUND: run('mail queue list --sent'),
     MAIL_NOT_WAITING: run('mail queue list --sent'),
     MAIL_NOT_SUPPRESSED: run('mail suppressed list'),
@@ -240,7 +217,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     MAIL_TEST_FAILED: missing,
     COPY_DIFFERS: later,
     IMPORT_DIFFERS: later,
-    BACKUP_DAMAGED: [then('backup list', 'for an earlier one')],
+    BACKUP_DAMAGED: [explained('backup list', 'for an earlier one')],
     BACKUP_NOT_FOUND: command[1] === 'rehearse' ? run('backup create') : backups,
     BACKUP_EXISTS: command[0] === 'db' ? otherTarget(args, again) : help,
     BACKUP_RUNNING: later,
@@ -248,10 +225,10 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
     IMPORT_NOT_FOUND: help,
     BACKUP_FAILED: run('doctor backups disk'),
     PASSPHRASE_WRONG: again(withOptions(withoutOption(args, '--backup-passphrase-file'), '--backup-passphrase-file', 'FILE')), // prettier-ignore
-    DATABASE_IN_USE: [then('status', 'to see who uses it')],
+    DATABASE_IN_USE: [explained('status', 'to see who uses it')],
     CANCELED: [],
     INTERRUPTED: [],
-  }
+  } satisfies Fixes
 }
 
 /** The command to copy a database, to a file that does not exist. */
