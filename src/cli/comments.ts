@@ -144,6 +144,24 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  registerAnswers(group, cli)
+  command(
+    group,
+    reportComment,
+    {
+      usage: 'report <comment_id:comment...>',
+      examples: ['comments report 0190e5f0 --reason "Advertising"'],
+      output: { columns: [], id: () => '', rows: () => [] },
+      input: { flags, finds },
+      names: commentNamed,
+      done: (_answer, _given, { named }) => `Reported ${named}. The moderators will review it.`,
+    },
+    cli,
+  )
+}
+
+/** The commands that mark a comment as the answer of its post. */
+function registerAnswers(group: Command, cli: Cli): void {
   command(
     group,
     answer,
@@ -167,19 +185,6 @@ export function register(group: Command, cli: Cli): void {
       input: { flags, finds },
       names: commentNamed,
       done: (_answer, _given, { named }) => `Unmarked ${named} as the answer.`,
-    },
-    cli,
-  )
-  command(
-    group,
-    reportComment,
-    {
-      usage: 'report <comment_id:comment...>',
-      examples: ['comments report 0190e5f0 --reason "Advertising"'],
-      output: { columns: [], id: () => '', rows: () => [] },
-      input: { flags, finds },
-      names: commentNamed,
-      done: (_answer, _given, { named }) => `Reported ${named}. The moderators will review it.`,
     },
     cli,
   )

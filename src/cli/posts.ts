@@ -1,43 +1,32 @@
 import type { Command } from 'commander'
 import { AppError } from '../core/errors.js'
 import { LIKELY } from '../core/search/likely.js'
-import { listed, printable, quoted } from '../core/text.js'
+import { listed, printable } from '../core/text.js'
 import * as comments from '../service/comments.js'
 import { votesAfter, type ListedPost } from '../service/lib/cells.js'
 import type { Call } from '../service/lib/operation.js'
 import type { DashboardPost, Post, PostRow } from '../service/lib/postshapes.js'
-import { reportPost } from '../service/moderation.js'
-import { facets } from '../service/postfacets.js'
 import * as merges from '../service/merges.js'
-import { history, type Move } from '../service/posthistory.js'
-import { move } from '../service/postmoves.js'
 import * as posts from '../service/posts.js'
 import { postTitled, uploadAll } from '../service/postupload.js'
 import { profile } from '../service/profile.js'
-import { reported, type Reported } from '../service/reports.js'
 import { register as registerDuplicates } from './duplicates.js'
 import { register as registerFollows } from './follows.js'
 import { register as registerMentions } from './mentions.js'
 import { register as registerMerges } from './merges.js'
+import { register as registerHistory } from './posthistory.js'
+import { registerList, registerSearch } from './postlists.js'
+import { register as registerMoves } from './postmoves.js'
+import { register as registerReports } from './postreports.js'
 import { register as registerPostTags } from './posttags.js'
 import { register as registerSimilar, whyOf } from './similar.js'
 import { register as registerTold } from './told.js'
 import { foretoldOf, QUIET } from './audience.js'
-import { bulkView, registerUndo, saidOfMany } from './lib/command/bulk.js'
+import { registerUndo } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
-import { FILTER_FLAGS } from './postflags.js'
 import type { Cli } from './lib/connection/session.js'
 import type { Values } from './lib/flags/fieldoption.js'
-import { postNamed } from './lib/output/person.js'
-import {
-  columns,
-  detailColumns,
-  facetColumns,
-  facetRows,
-  historyColumns,
-  reportedColumns,
-  rowColumns,
-} from './postcolumns.js'
+import { detailColumns, rowColumns } from './postcolumns.js'
 
 const rowOf = ({ board, roadmap, author, ...post }: DashboardPost): PostRow => ({
   ...post,
@@ -71,30 +60,26 @@ async function similarTo(call: Call, { title }: Values): Promise<readonly string
 }
 
 export function register(group: Command, cli: Cli): void {
-  command(
-    group,
-    posts.list,
-    {
-      usage: 'list',
-      examples: [
-        'posts list --sort votes --board ideas',
-        'posts list --sort trending --roadmap planned,in-progress',
-        'posts list --roadmap none --since 7d',
-        'posts list --spam --since 7d',
-        'posts list --query "dark mode"',
-        'posts list --voted --as eve@example.org',
-        'posts list --following --as eve@example.org',
-        'posts list --view triage',
-        'posts list --all -o csv > posts.csv',
-      ],
-      output: { columns, id, rows: (answer): readonly ListedPost[] => answer.posts, list: 'posts' },
-      input: {
-        hidden: ['created', 'userId', 'votes', 'roadmapId'],
-        flags: FILTER_FLAGS,
-      },
-    },
-    cli,
-  )
+  registerList(group, cli)
+  registerShow(group, cli)
+  registerSearch(group, cli)
+  registerSimilar(group, cli)
+  registerDuplicates(group, cli)
+  registerHistory(group, cli)
+  registerCreate(group, cli)
+  registerUpdate(group, cli)
+  registerMoves(group, cli)
+  registerMerges(group, cli)
+  registerPostTags(group, cli)
+  registerUndo(group, cli)
+  registerDelete(group, cli)
+  registerFollows(group, cli)
+  registerMentions(group, cli)
+  registerTold(group, cli)
+  registerReports(group, cli)
+}
+
+function registerShow(group: Command, cli: Cli): void {
   command(
     group,
     posts.show,
@@ -110,63 +95,9 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(
-    group,
-    posts.search,
-    {
-      usage: 'search <words...>',
-      examples: [
-        'posts search dark',
-        'posts search mode dark --board ideas',
-        'posts search dark --all -o csv > found.csv',
-      ],
-      output: {
-        columns,
-        id,
-        rows: (answer): readonly ListedPost[] => answer.posts,
-        list: 'posts',
-        empty: ({ words }) => `No post has ${quoted(String(words))} in its title or text.`,
-      },
-      input: {
-        joined: 'words',
-        hidden: ['votes', 'roadmapId'],
-        flags: FILTER_FLAGS,
-      },
-    },
-    cli,
-  )
-  command(
-    group,
-    facets,
-    {
-      usage: 'facets',
-      examples: ['posts facets', 'posts facets --query "dark mode" --since 30d'],
-      output: { columns: facetColumns, id: ({ id }) => id, rows: facetRows, list: true },
-      input: {
-        hidden: ['roadmapId'],
-        flags: FILTER_FLAGS,
-      },
-    },
-    cli,
-  )
-  registerSimilar(group, cli)
-  registerDuplicates(group, cli)
-  command(
-    group,
-    history,
-    {
-      usage: 'history <post_id:post>',
-      examples: ['posts history 12'],
-      output: {
-        columns: historyColumns,
-        id: ({ movedAt }) => movedAt,
-        rows: (answer): readonly Move[] => answer.history,
-        list: true,
-        empty: () => 'The post was never moved, and nothing was merged into it.',
-      },
-    },
-    cli,
-  )
+}
+
+function registerCreate(group: Command, cli: Cli): void {
   command(
     group,
     posts.create,
@@ -192,6 +123,9 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+}
+
+function registerUpdate(group: Command, cli: Cli): void {
   command(
     group,
     posts.update,
@@ -227,31 +161,9 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  command(
-    group,
-    move,
-    {
-      ...bulkView,
-      usage: 'move <ids:post...>',
-      summary: 'Move up to 100 posts to a board or a roadmap, in one change that can be undone for ten minutes',
-      examples: [
-        'posts move 12 15 --roadmap planned',
-        'posts list -q --board ideas --limit 100 | feedbackctl posts move - --board features',
-      ],
-      input: {
-        joined: 'ids',
-        hidden: ['ifBoardId', 'ifRoadmapId'],
-        flags: { boardId: 'board', roadmapId: 'roadmap', quiet: QUIET.flag },
-        switches: { quiet: QUIET },
-      },
-      foretells: foretoldOf,
-      done: (answer) => `Moved ${saidOfMany(answer, 'posts', 'post')}`,
-    },
-    cli,
-  )
-  registerMerges(group, cli)
-  registerPostTags(group, cli)
-  registerUndo(group, cli)
+}
+
+function registerDelete(group: Command, cli: Cli): void {
   command(
     group,
     posts.remove,
@@ -270,37 +182,6 @@ export function register(group: Command, cli: Cli): void {
         return `Delete post ${label(post)}?${loss && ` This also deletes ${loss}.`}`
       },
       done: (_, given, { removed }) => `Deleted post ${removed ? label(removed) : String(given.id)}.`,
-    },
-    cli,
-  )
-  registerFollows(group, cli)
-  registerMentions(group, cli)
-  registerTold(group, cli)
-  command(
-    group,
-    reportPost,
-    {
-      usage: 'report <post_id:post...>',
-      examples: ['posts report dark-mode-x1y2 --reason "Advertising"'],
-      output: { columns: [], id: () => '', rows: () => [] },
-      names: (call, given) => postNamed(call, given.post_id),
-      done: (_answer, _given, { named }) => `Reported post ${named}. The moderators will review it.`,
-    },
-    cli,
-  )
-  command(
-    group,
-    reported,
-    {
-      usage: 'reported <post_id:post>',
-      examples: ['posts reported 12'],
-      output: {
-        columns: reportedColumns,
-        id: (row) => row.id,
-        rows: (answer): readonly Reported[] => answer.reported,
-        list: true,
-        empty: () => 'You have reported nothing there.',
-      },
     },
     cli,
   )

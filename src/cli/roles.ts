@@ -5,6 +5,7 @@ import type { Role } from '../service/roles.js'
 import { command } from './lib/command/command.js'
 import { showTitled } from './lib/command/existing.js'
 import type { Cli } from './lib/connection/session.js'
+import { NO_OUTPUT } from './lib/output/none.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
 
@@ -38,7 +39,6 @@ const withPermissions: Column<ListedRole>[] = [
 
 const id = (role: ListedRole) => role.id
 const label = (role: Role) => `"${printable(role.name)}"`
-const noOutput = { columns: [], id: String, rows: () => [] } as const
 const userInput = { flags: { user_id: 'user' }, prompts: ['user_id'], flagged: ['user_id'] } as const
 
 export function register(group: Command, cli: Cli): void {
@@ -136,6 +136,11 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
+  registerMembers(group, cli)
+}
+
+/** The commands that give a role to somebody, and take it. */
+function registerMembers(group: Command, cli: Cli): void {
   command(
     group,
     roles.assign,
@@ -145,7 +150,7 @@ export function register(group: Command, cli: Cli): void {
         'roles assign moderators eve@example.org bob@example.org',
         'users list -q --since 7d | feedbackctl roles assign new -',
       ],
-      output: noOutput,
+      output: NO_OUTPUT,
       input: userInput,
       done: ({ name }, given) => `Gave role "${printable(name)}" to ${String(given.user_id)}.`,
     },
@@ -157,7 +162,7 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'unassign <role_id:role> [user_id:user...]',
       examples: ['roles unassign moderators eve@example.org bob@example.org'],
-      output: noOutput,
+      output: NO_OUTPUT,
       input: userInput,
       done: (_, given) => `Took role "${printable(String(given.role_id))}" from ${String(given.user_id)}.`,
     },

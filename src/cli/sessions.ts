@@ -3,6 +3,7 @@ import * as sessions from '../service/sessions.js'
 import type { Session } from '../service/sessions.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
+import { NO_OUTPUT } from './lib/output/none.js'
 import type { Column } from './lib/output/table.js'
 import { ago, lastUse } from './lib/texts/age.js'
 
@@ -34,7 +35,6 @@ const columns: Column<Session>[] = [
 ]
 
 const id = ({ sessionId }: Session) => sessionId
-const noOutput = { columns: [], id: String, rows: () => [] } as const
 
 /** At the command line no session is the current one. */
 const isRemote = async (cli: Cli): Promise<boolean> => (await cli.config()).get('server') !== undefined
@@ -79,7 +79,7 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'end-all',
       examples: ['sessions end-all --server https://feedback.example.org', 'sessions end-all --as eve@example.org'],
-      output: noOutput,
+      output: NO_OUTPUT,
       confirm: async (_call, { current }) =>
         `End all ${current === true || !(await isRemote(cli)) ? '' : 'other '}sessions of the account?`,
       done: (_, { current }, { server }) =>

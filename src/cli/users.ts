@@ -85,11 +85,13 @@ const readable = async (call: Call, user: unknown): Promise<Person | undefined> 
 
 const named = (user: Person | undefined, given: unknown): string => (user ? label(user) : printable(String(given)))
 
+const adder =
+  (group: Command, cli: Cli) =>
+  <In, Out, Subject>(op: Parameters<typeof command<In, Out, Person, Subject>>[1], view: View<In, Out, Person>) =>
+    command(group, op, view, cli)
+
 export function register(group: Command, cli: Cli): void {
-  const add = <In, Out, Subject>(
-    op: Parameters<typeof command<In, Out, Person, Subject>>[1],
-    view: View<In, Out, Person>,
-  ) => command(group, op, view, cli)
+  const add = adder(group, cli)
 
   add(users.list, {
     usage: 'list',
@@ -145,6 +147,32 @@ export function register(group: Command, cli: Cli): void {
   registerTags(group, cli, one)
   registerMerge(group, cli, one, label)
   registerProfile(group, cli)
+  registerBlock(group, cli)
+  registerSessions(group, cli)
+  add(users.resetTotp, {
+    usage: 'reset-totp <user...>',
+    examples: ['users reset-totp eve@example.org'],
+    output: one,
+    done: ({ user }) => `Removed the second factor of ${label(user)}.`,
+  })
+  add(users.remove, {
+    usage: 'delete <user...>',
+    examples: ['users delete eve@example.org', 'users delete eve@example.org --posts delete --yes'],
+    output: { ...table, rows: () => [] },
+    deletes: async (call, { user }) => (await call(users.show, { user })).user,
+    async confirm(call, { user: given, posts }) {
+      const { user } = await call(users.show, { user: given })
+      if (user.isOwner) return undefined
+      return { question: `Delete ${label(user)}?${lossOf(user, posts === 'delete')}`, type: user.email }
+    },
+    done: (_, given, { removed }) => `Deleted ${removed ? label(removed) : String(given.user)}.`,
+  })
+}
+
+/** The commands that keep a person out, and end their sessions. */
+function registerBlock(group: Command, cli: Cli): void {
+  const add = adder(group, cli)
+
   add(users.block, {
     usage: 'block <user...>',
     examples: ['users block eve@example.org'],
@@ -171,6 +199,9 @@ export function register(group: Command, cli: Cli): void {
     },
     done: ({ user }) => `Ended all sessions of ${label(user)}.`,
   })
+}
+
+function registerSessions(group: Command, cli: Cli): void {
   command(
     group,
     userSessions,
@@ -186,24 +217,6 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  add(users.resetTotp, {
-    usage: 'reset-totp <user...>',
-    examples: ['users reset-totp eve@example.org'],
-    output: one,
-    done: ({ user }) => `Removed the second factor of ${label(user)}.`,
-  })
-  add(users.remove, {
-    usage: 'delete <user...>',
-    examples: ['users delete eve@example.org', 'users delete eve@example.org --posts delete --yes'],
-    output: { ...table, rows: () => [] },
-    deletes: async (call, { user }) => (await call(users.show, { user })).user,
-    async confirm(call, { user: given, posts }) {
-      const { user } = await call(users.show, { user: given })
-      if (user.isOwner) return undefined
-      return { question: `Delete ${label(user)}?${lossOf(user, posts === 'delete')}`, type: user.email }
-    },
-    done: (_, given, { removed }) => `Deleted ${removed ? label(removed) : String(given.user)}.`,
-  })
 }
 
 /** What goes with a person, or stays without them. The comments of a person are not counted. */
