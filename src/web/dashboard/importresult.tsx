@@ -129,12 +129,6 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
     kind: 'number' as const,
     cell: (row: Balance['balance'][number]) => words.number(row[key]),
   })
-  const part = (label: Key, key: 'posts' | 'votes' | 'comments') => ({
-    label: t(label),
-    kind: 'number' as const,
-    cell: ({ [key]: { created, found } }: Balance['byBoard'][number]) =>
-      t('import.of', { created: words.number(created), found: words.number(found) }),
-  })
   return (
     <>
       {isBalanced ? null : <p class="problem">{t('import.differs')}</p>}
@@ -152,103 +146,147 @@ function Sheet({ view, done, isDry }: { view: View; done: Balance; isDry: boolea
         ]}
       />
       <p class="soft">{t('import.sheetHint')}</p>
-      {places.length === 0 ? null : (
-        <>
-          <h3>{t(isDry ? 'import.newPlaces' : 'import.createdPlaces')}</h3>
-          <ul>
-            {(['board', 'status', 'tag'] as const).map((type) => {
-              const names = places.filter((place) => place.type === type).map(({ name }) => isolated(name))
-              return names.length === 0 ? null : <li>{words.labelled(t(LABELS[type]), words.list(names))}</li>
-            })}
-          </ul>
-        </>
-      )}
-      {byBoard.length === 0 ? null : (
-        <>
-          <h3>{t('import.byBoard')}</h3>
-          <Table
-            view={view}
-            label={t('import.byBoard')}
-            rows={byBoard}
-            columns={[
-              {
-                label: t('filter.board'),
-                kind: 'title',
-                cell: ({ board }) =>
-                  board === undefined ? t('import.unknown') : <bdi>{board ?? t('post.noBoard')}</bdi>,
-              },
-              part('nav.posts', 'posts'),
-              part('import.votes', 'votes'),
-              part('comments.title', 'comments'),
-            ]}
-          />
-        </>
-      )}
-      {failures.length === 0 ? null : (
-        <>
-          <h3>{t('import.failed')}</h3>
-          <ul>
-            {failures.map(({ type, count, first, rows = [] }) => (
-              <li>
-                {t(LABELS[type])} · {words.number(count)}:{' '}
-                <q lang="en" dir="ltr">
-                  {first}
-                </q>
-                <ul>
-                  {rows.map(({ row, title }) => (
-                    <li>
-                      {row === undefined ? null : t('import.row', { number: words.number(row) })} <bdi>{title}</bdi>
-                    </li>
-                  ))}
-                  {rows.length > 0 && count > rows.length ? (
-                    <li>{t('import.otherRows', { count: count - rows.length })}</li>
-                  ) : null}
-                </ul>
-              </li>
-            ))}
-            {otherFailures > 0 ? <li>{t('import.otherCauses', { count: otherFailures })}</li> : null}
-          </ul>
-        </>
-      )}
-      {linkedImages ? (
-        <>
-          <h3>{t('import.linkedImages', { count: linkedImages.count })}</h3>
-          <p class="soft">{t('import.linkedHint')}</p>
-          <ul>
-            {linkedImages.images.slice(0, MOST_LINKS).map(({ url }) => (
-              <li>
-                <bdi dir="ltr">{url}</bdi>
-              </li>
-            ))}
-          </ul>
-        </>
-      ) : null}
-      {missingImages ? (
-        <>
-          <h3>{t('import.missingImages', { count: missingImages.count })}</h3>
-          <p class="soft">{t('import.missingHint')}</p>
-          <ul>
-            {missingImages.images.slice(0, MOST_MISSING).map(({ type, sourceId, name }) => (
-              <li>
-                {t(LABELS[type])} <bdi>{sourceId}</bdi>: <bdi dir="ltr">{name}</bdi>
-              </li>
-            ))}
-          </ul>
-        </>
-      ) : null}
-      {similar ? (
-        <>
-          <h3>{t('import.similar', { count: similar.count })}</h3>
-          <ul>
-            {similar.posts.map(({ title, number, earlier }) => (
-              <li>
-                <bdi>{title}</bdi> · <a href={view.href(links.post(String(number)))}>{`#${number}`}</a>{' '}
-                <bdi>{earlier}</bdi>
-              </li>
-            ))}
-          </ul>
-        </>
-      ) : null}
+      <Places view={view} places={places} isDry={isDry} />
+      <ByBoard view={view} byBoard={byBoard} />
+      <Failures view={view} failures={failures} others={otherFailures} />
+      <LinkedImages view={view} linked={linkedImages} />
+      <MissingImages view={view} missing={missingImages} />
+      <Similar view={view} similar={similar} />
+    </>
+  )
+}
+
+/** The boards, statuses and tags that are new. */
+function Places({ view, places, isDry }: { view: View; places: NonNullable<Balance['places']>; isDry: boolean }) {
+  const { t, words } = view
+  if (places.length === 0) return null
+  return (
+    <>
+      <h3>{t(isDry ? 'import.newPlaces' : 'import.createdPlaces')}</h3>
+      <ul>
+        {(['board', 'status', 'tag'] as const).map((type) => {
+          const names = places.filter((place) => place.type === type).map(({ name }) => isolated(name))
+          return names.length === 0 ? null : <li>{words.labelled(t(LABELS[type]), words.list(names))}</li>
+        })}
+      </ul>
+    </>
+  )
+}
+
+/** What became of the records of each board. */
+function ByBoard({ view, byBoard }: { view: View; byBoard: Balance['byBoard'] }) {
+  const { t, words } = view
+  const part = (label: Key, key: 'posts' | 'votes' | 'comments') => ({
+    label: t(label),
+    kind: 'number' as const,
+    cell: ({ [key]: { created, found } }: Balance['byBoard'][number]) =>
+      t('import.of', { created: words.number(created), found: words.number(found) }),
+  })
+  if (byBoard.length === 0) return null
+  return (
+    <>
+      <h3>{t('import.byBoard')}</h3>
+      <Table
+        view={view}
+        label={t('import.byBoard')}
+        rows={byBoard}
+        columns={[
+          {
+            label: t('filter.board'),
+            kind: 'title',
+            cell: ({ board }) => (board === undefined ? t('import.unknown') : <bdi>{board ?? t('post.noBoard')}</bdi>),
+          },
+          part('nav.posts', 'posts'),
+          part('import.votes', 'votes'),
+          part('comments.title', 'comments'),
+        ]}
+      />
+    </>
+  )
+}
+
+/** Why records were refused. */
+function Failures({ view, failures, others }: { view: View; failures: Balance['failures']; others: number }) {
+  const { t, words } = view
+  if (failures.length === 0) return null
+  return (
+    <>
+      <h3>{t('import.failed')}</h3>
+      <ul>
+        {failures.map(({ type, count, first, rows = [] }) => (
+          <li>
+            {t(LABELS[type])} · {words.number(count)}:{' '}
+            <q lang="en" dir="ltr">
+              {first}
+            </q>
+            <ul>
+              {rows.map(({ row, title }) => (
+                <li>
+                  {row === undefined ? null : t('import.row', { number: words.number(row) })} <bdi>{title}</bdi>
+                </li>
+              ))}
+              {rows.length > 0 && count > rows.length ? (
+                <li>{t('import.otherRows', { count: count - rows.length })}</li>
+              ) : null}
+            </ul>
+          </li>
+        ))}
+        {others > 0 ? <li>{t('import.otherCauses', { count: others })}</li> : null}
+      </ul>
+    </>
+  )
+}
+
+/** Images of other hosts, which stay there. */
+function LinkedImages({ view: { t }, linked }: { view: View; linked: Balance['linkedImages'] }) {
+  if (!linked) return null
+  return (
+    <>
+      <h3>{t('import.linkedImages', { count: linked.count })}</h3>
+      <p class="soft">{t('import.linkedHint')}</p>
+      <ul>
+        {linked.images.slice(0, MOST_LINKS).map(({ url }) => (
+          <li>
+            <bdi dir="ltr">{url}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Images that the export lacks. */
+function MissingImages({ view: { t }, missing }: { view: View; missing: Balance['missingImages'] }) {
+  if (!missing) return null
+  return (
+    <>
+      <h3>{t('import.missingImages', { count: missing.count })}</h3>
+      <p class="soft">{t('import.missingHint')}</p>
+      <ul>
+        {missing.images.slice(0, MOST_MISSING).map(({ type, sourceId, name }) => (
+          <li>
+            {t(LABELS[type])} <bdi>{sourceId}</bdi>: <bdi dir="ltr">{name}</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Posts that are like earlier ones. */
+function Similar({ view, similar }: { view: View; similar: Balance['similar'] }) {
+  const { t } = view
+  if (!similar) return null
+  return (
+    <>
+      <h3>{t('import.similar', { count: similar.count })}</h3>
+      <ul>
+        {similar.posts.map(({ title, number, earlier }) => (
+          <li>
+            <bdi>{title}</bdi> · <a href={view.href(links.post(String(number)))}>{`#${number}`}</a> <bdi>{earlier}</bdi>
+          </li>
+        ))}
+      </ul>
     </>
   )
 }

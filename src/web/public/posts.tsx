@@ -13,22 +13,21 @@ import { action, page, Redirect, type View } from '../kit/page.js'
 import { BoardChip } from '../parts/chip.js'
 import { CommentForm, repliedTo } from '../parts/commentform.js'
 import { Confirm } from '../parts/confirm.js'
-import { Form, Hidden, Summary } from '../parts/form.js'
-import { Icon } from '../parts/icon.js'
+import { Summary } from '../parts/form.js'
 import { History } from '../parts/history.js'
 import { Head, JsonLd } from '../parts/head.js'
 import { Avatar, nameOf } from '../parts/person.js'
 import { highlighted, Official, OFFICIAL } from '../parts/official.js'
-import { MergeLink } from '../parts/mergelink.js'
 import { CommentPager } from '../parts/pager.js'
 import { isMoved, PlaceConflict } from '../parts/placeconflict.js'
 import { PostFacts, PostPlaces } from '../parts/postfacts.js'
 import { Quote } from '../parts/quote.js'
-import { AskToDelete, ReportForm, ReportLink } from '../parts/report.js'
+import { AskToDelete, ReportForm } from '../parts/report.js'
 import { textOf as commentText, Thread } from '../parts/thread.js'
 import { Vote } from '../parts/vote.js'
 import { bodyOf, COMMENTS, lossOf } from '../parts/wholepost.js'
 import { cardOfPost } from './postcards.js'
+import { PostTools } from './posttools.js'
 import { MERGED, MergedPosts, textOf as mergedText } from '../parts/mergedposts.js'
 
 /** The post of the address. Former slugs, numbers and ids lead to its present address. */
@@ -112,7 +111,6 @@ export const post = page({
   show(view, { post: shown, isFollowed, moves, merged, stages, official, activity, count, pages, reports }) {
     const { t, href } = view
     const path = links.post(shown.slug)
-    const isCopy = view.copiedAt !== undefined
     const apart = repliedTo(view, activity)
     return (
       <div class="post-page">
@@ -149,53 +147,7 @@ export const post = page({
             <div id="voters" data-live="voters">
               <Voters view={view} post={shown} />
             </div>
-            <div class="tools" data-live="tools">
-              <Form view={view} to={`${path}/${isFollowed ? 'unfollow' : 'follow'}`}>
-                <button type="submit" class="button">
-                  <Icon name="bell" /> {t(isFollowed ? 'follow.stop' : 'follow.start')}
-                </button>
-              </Form>
-              {isCopy ? null : (
-                <a
-                  href={href(path)}
-                  data-copy={view.absolute(path)}
-                  data-copied={t('action.copied')}
-                  aria-live="polite"
-                >
-                  {t('action.copyLink')}
-                </a>
-              )}
-              {isCopy ? null : (
-                <a href={href(`${path}/similar`)} rel="nofollow">
-                  {t('similar.title')}
-                </a>
-              )}
-              {view.can('post:update') ? <a href={href(`${path}/update`)}>{t('update.post')}</a> : null}
-              <MergeLink view={view} post={shown} />
-              {shown.may.includes('update') ? <a href={href(`${path}/edit`)}>{t('action.edit')}</a> : null}
-              {shown.may.includes('delete') || shown.others_took_part ? (
-                <a href={href(`${path}/delete`)}>{t('action.delete')}</a>
-              ) : null}
-              {shown.may.includes('spam') && shown.is_held ? (
-                <Form view={view} to={`${path}/keep`}>
-                  <Hidden name="if_updated_at" value={shown.updatedAt} />
-                  <button type="submit" class="link">
-                    {t('action.publish')}
-                  </button>
-                </Form>
-              ) : null}
-              {shown.may.includes('spam') ? (
-                <Form view={view} to={`${path}/${shown.is_spam ? 'keep' : 'spam'}`}>
-                  <Hidden name="if_updated_at" value={shown.updatedAt} />
-                  <button type="submit" class="link">
-                    {t(shown.is_spam ? 'action.notSpam' : 'action.spam')}
-                  </button>
-                </Form>
-              ) : null}
-              {view.viewer?.userId === shown.author.userId || shown.may.includes('spam') ? null : (
-                <ReportLink view={view} to={`${path}/report`} id={shown.postId} reported={reports} />
-              )}
-            </div>
+            <PostTools view={view} post={shown} isFollowed={isFollowed} reported={reports} />
             <div data-live="history">
               <MergedPosts view={view} slug={shown.slug} merged={merged.merged} count={merged.total_count} />
               <History view={view} slug={shown.slug} moves={moves} />
