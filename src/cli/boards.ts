@@ -141,6 +141,12 @@ export function register(group: Command, cli: Cli): void {
     },
     done: (_, given, { removed }) => `Deleted board ${removed ? label(removed) : String(given.boardId)}.`,
   })
+  registerChecks(group, cli)
+  registerFollows(group, cli)
+}
+
+/** The commands that tell whether a url or a name is free. */
+function registerChecks(group: Command, cli: Cli): void {
   command(
     group,
     boards.checkSlug,
@@ -165,5 +171,4 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  registerFollows(group, cli)
 }

@@ -136,6 +136,12 @@ export function register(group: Command, cli: Cli): void {
     cli,
   )
   const list = group.commands.find((each) => each.name() === 'list') as Command
+  registerDecisions(group, cli)
+  registerUndo(group, cli)
+}
+
+/** The commands that decide: one for each decision, and one for many items. */
+function registerDecisions(group: Command, cli: Cli): void {
   for (const { decision, summary, done } of DECISIONS)
     command(
       group,
@@ -182,5 +188,4 @@ export function register(group: Command, cli: Cli): void {
     },
     cli,
   )
-  registerUndo(group, cli)
 }
