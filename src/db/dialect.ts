@@ -158,6 +158,12 @@ export const boundOf = (db: AnyDb, rows: number): number | undefined =>
 
 const MIN_BOUND = 32
 
+/**
+ * A comment in the SQL of a statement whose best plan depends on its values, such as words of which few or most rows
+ * have one. PostgreSQL then plans it for each; it makes one plan for all values of others, after a few runs.
+ */
+export const PLANNED_EACH_TIME = '/* planned each time */'
+
 const codeOf = (error: unknown): string => String((error as { code?: unknown }).code)
 
 export const isForeignKeyViolation = (error: unknown): boolean =>

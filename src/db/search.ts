@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely'
 import { groupedBy } from '../core/grouped.js'
 import { termsOf, type Token } from '../core/search/terms.js'
 import { beginningOf, indexTokens, indexTokensWithBeginnings } from '../core/search/words.js'
-import { isPostgres } from './dialect.js'
+import { isPostgres, PLANNED_EACH_TIME } from './dialect.js'
 import type { Sorting } from './paging.js'
 import type { Db, PostRow } from './tables.js'
 
@@ -158,7 +158,7 @@ export type KeyIndex = Pick<PostIndex, 'table' | 'column' | 'matches' | 'isRare'
 
 const wordsOf = (db: Db, table: string): KeyIndex =>
   isPostgres(db)
-    ? { table, column: 'number', matches: (query) => sql`words @@ ${query}::tsquery` }
+    ? { table, column: 'number', matches: (query) => sql`words @@ ${query}::tsquery ${sql.raw(PLANNED_EACH_TIME)}` }
     : { table, column: 'rowid', matches: (query) => sql`${sql.table(table)} match ${query}` }
 
 /** The votes of a person, whose index begins with both. */

@@ -636,3 +636,18 @@ it('a search on postgres for a word that no post has asks the index of words, wh
     expect(JSON.stringify(rows)).toContain('Bitmap Index Scan on post_search_by_word')
   }
 })
+
+it('PostgreSQL plans each search for the words it is for, not once for all', async () => {
+  const site = await makeSite('postgres')
+  // PostgreSQL makes a plan for all values of a statement when it has run five times
+  for (const word of 'amber birch cedar dahlia elder fennel ginger hazel'.split(' ')) {
+    await site.call(find, { query: word })
+    await site.call(posts.search, { words: word })
+  }
+  const prepared = await Promise.all(
+    Array.from({ length: 10 }, () => sql<{ statement: string; plans: number }>`select statement, generic_plans as plans from pg_prepared_statements where statement like '%_search%'`.execute(site.db)), // prettier-ignore
+  )
+  const rows = prepared.flatMap((each) => each.rows)
+  expect(rows.filter(({ plans }) => plans > 0).length).toBeGreaterThan(0) // those that ask for rare words
+  expect(rows.filter(({ statement }) => /words @@ \$/.test(statement))).toEqual([])
+})

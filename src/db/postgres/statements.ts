@@ -1,3 +1,5 @@
+import { PLANNED_EACH_TIME } from '../dialect.js'
+
 /**
  * Statements that get a name. The program has far fewer, but visitors choose how long some lists are, and each length
  * is one.
@@ -18,7 +20,9 @@ export class StatementNames {
     this.#names.clear()
   }
 
+  /** Undefined for a statement without a name, which PostgreSQL parses and plans each time. */
   nameOf(text: string): string | undefined {
+    if (text.includes(PLANNED_EACH_TIME)) return undefined
     let name = this.#names.get(text)
     if (name === undefined && this.#names.size < MAX_NAMES) {
       name = `f${this.#generation}_${this.#names.size}`
