@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { isTrend, UNFINISHED } from '../core/statuskinds.js'
 import { quoted } from '../core/text.js'
 import type { ListedPost } from '../service/lib/cells.js'
 import type { Post } from '../service/lib/postshapes.js'
@@ -33,6 +34,7 @@ export function registerList(group: Command, cli: Cli): void {
       input: {
         hidden: ['created', 'userId', 'votes', 'roadmapId'],
         flags: FILTER_FLAGS,
+        steadily: (input) => (isTrend(input) ? { statusKind: [...UNFINISHED] } : {}),
       },
     },
     cli,

@@ -309,6 +309,20 @@ it('--all has every post once, in an order by votes too, while people vote', asy
   expect(await run(`posts list --all --sort votes -q --server ${target}`)).toMatchObject({ stderr: '' })
 })
 
+it('--all by trend has what its pages have: nothing that is done', async () => {
+  const machine = await makeMachine('sqlite')
+  await machine.setup()
+  await machine.run('roadmaps create Shipped --kind done')
+  await machine.run('posts create - -q', { stdin: 'Open wish\nDone wish\n' })
+  await machine.run('posts move 2 --roadmap shipped')
+  for (const command of [
+    'posts list --sort trending --fields title -o csv',
+    'posts list --sort trending --all --fields title -o csv',
+  ])
+    // prettier-ignore
+    expect(await machine.run(command)).toEqual({ code: 0, stdout: 'title\nOpen wish\n', stderr: '' })
+})
+
 it('only an answer with pages can be declared as a list with pages', () => {
   const keys: unknown[] = [
     'posts' satisfies Output<{ posts: string[]; page_info: object }, string>['list'],

@@ -19,7 +19,7 @@ import { segments } from '../../service/votesegments.js'
 import { pageNumber, within, withParameters } from '../kit/addresses.js'
 import { Redirect, type LiveView, type View } from '../kit/page.js'
 import { boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
-import { askedOf, inTable } from '../parts/postquery.js'
+import { askedOf, listedInTable } from '../parts/postquery.js'
 import { COMMENTS } from '../parts/wholepost.js'
 import { HOME as LIST } from './posts.js'
 import { SIZE } from './posttabledata.js'
@@ -49,7 +49,7 @@ async function neighboursOf(view: LiveView, postId: string) {
   const query = Object.fromEntries(searchParams)
   const asked = askedOf({ query, queried: (name) => searchParams.getAll(name) })
   const rows = await view
-    .call(lists.list, { ...inTable(asked), page: pageNumber({ query }), limit: SIZE, votes: false })
+    .call(lists.list, { ...listedInTable(asked), page: pageNumber({ query }), limit: SIZE, votes: false })
     .then((list) => list.posts)
     .catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500) return []

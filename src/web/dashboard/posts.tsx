@@ -185,7 +185,6 @@ function Posts({ view, rest, ...data }: Data & { view: View; rest: Rest | undefi
               withParameters(links.postsFile + view.url.slice(view.path.length), {
                 page: undefined,
                 sort: undefined,
-                ...(filter.sort === 'trending' && { kind: filter.statusKind }),
                 ...(leavesOut && { spam: 'false' }),
               }),
             )}

@@ -9,7 +9,7 @@ import { Redirect, type LiveView, type View } from '../kit/page.js'
 import { nameStanding } from '../parts/mergetarget.js'
 import { assertTidy, boardsWith, roadmapsWith, tagsOffered } from '../parts/lists.js'
 import { nobodyIn, unclearPerson, type Unclear } from '../parts/personfilter.js'
-import { askedOf, inTable } from '../parts/postquery.js'
+import { askedOf, inTable, listedInTable } from '../parts/postquery.js'
 
 /** Posts on a page. One bulk change takes up to 100. */
 export const SIZE = 50
@@ -29,7 +29,7 @@ export async function load(view: LiveView) {
   assertTidy(view)
   await nameStanding(view, 'mergedStays')
   const asked = askedOf(view)
-  const { sort, ...filter } = inTable(asked)
+  const { sort: _order, ...filter } = inTable(asked)
   const { views: saved } = await view.call(views.list, {})
   const { rows: tags } = await tagsOffered(view)
   const unclear = await unclearPerson(view, 'author')
@@ -48,8 +48,7 @@ export async function load(view: LiveView) {
   if (unclear) return nothing(unclear)
   try {
     const list = await view.call(posts.list, {
-      ...filter,
-      ...(sort && { sort }),
+      ...listedInTable(asked),
       page: pageNumber(view),
       limit: SIZE,
       votes: false,

@@ -1,19 +1,11 @@
-import { isTrend, STATUS_KINDS, UNFINISHED } from '../../core/statuskinds.js'
+import { isTrend, STATUS_KINDS } from '../../core/statuskinds.js'
 import { VIEW_SORTS, type ViewInput } from '../../service/lib/views.js'
 import { withQuery } from '../kit/addresses.js'
 import { ageMs } from '../../service/lib/times.js'
 import type { View } from '../kit/page.js'
 
-/**
- * Which posts an address asks for: the parameters that every list of the team's posts has. One by trend says which kinds of
- * status it shows, so that its counts, its file and what is done with all of its posts have the same.
- */
+/** Which posts an address asks for: the parameters that every list of the team's posts has. */
 export function askedOf(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
-  const asked = saidBy(view)
-  return isTrend(asked) ? { ...asked, statusKind: [...UNFINISHED] } : asked
-}
-
-function saidBy(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: string } {
   const { q, author, since, until, recent, waiting, pinned, spam, by, voted, following, sort, view: saved } = view.query
   const [boardId, roadmapIds] = [view.queried('board'), view.queried('roadmap')]
   const kinds = view.queried('kind')
@@ -44,9 +36,16 @@ function saidBy(view: Pick<View, 'query' | 'queried'>): ViewInput & { view?: str
   }
 }
 
+type Asked = ReturnType<typeof askedOf>
+
 /** As the table of posts shows them: without spam, unless the address asks for it. */
-export const inTable = (asked: ReturnType<typeof askedOf>): ReturnType<typeof askedOf> =>
-  asked.spam ? asked : { ...asked, withoutSpam: true }
+export const inTable = (asked: Asked): Asked => (asked.spam ? asked : { ...asked, withoutSpam: true })
+
+/** As the table lists them: by trend too with what is done, so that the list has what its counts and its file have. */
+export const listedInTable = (asked: Asked): Asked => {
+  const shown = inTable(asked)
+  return isTrend(shown) ? { ...shown, statusKind: [...STATUS_KINDS] } : shown
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000
 

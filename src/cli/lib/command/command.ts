@@ -132,7 +132,7 @@ async function printAllPages<Out, Row>(invocation: Invocation<Out, Row>, list: s
   const order = steadyOrder(shape.fields, input)
   return streamAll(cli.terminal, flags, {
     read: (page: object) => call(op, { ...input, ...page }),
-    ...(order && { steadily: (page: object) => call(op, { ...input, ...order, ...page }) }),
+    ...(order && { steadily: (page: object) => call(op, { ...input, ...view.input?.steadily?.(input), ...order, ...page }) }), // prettier-ignore
     output: view.output,
     list,
     empty: emptyOf(invocation, input),
