@@ -201,6 +201,9 @@ export function matchOfTerms(
   )}`
 }
 
+/** Matches what any of some queries of `matchOfTerms` without `without` matches. */
+export const matchOfAny = (db: Db, queries: readonly string[]): string => queries.join(isPostgres(db) ? ' | ' : ' OR ')
+
 /** The keys of so many of the newest or oldest posts that an index has. With `after`, only those after it in this order. */
 export function keysIn(
   { table, column: name, matches, isRare }: KeyIndex,

@@ -24,7 +24,14 @@ export const search: Check = {
             severity: 'warning',
             evidence: `Search does not find all ${pending.join(' and ')} yet: a running server is still indexing them.`,
             fix: FIX,
-            mend: { id: 'search', does: 'index them now', run: () => backfill(db) },
+            mend: {
+              id: 'search',
+              does: 'index them now, and mend what is missing or wrong',
+              run: async (onProgress) => {
+                await backfill(db)
+                await mend(db, onProgress)
+              },
+            },
           },
         ],
       }

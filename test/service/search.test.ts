@@ -246,6 +246,21 @@ describe.each(engines)('a search on %s', (engine) => {
     expect(await titles('dark -"lucky cat"')).toEqual(['Dark rooms'])
   })
 
+  it('excludes and finds words of several merged posts, with ss for ß too, in a few statements', async () => {
+    const { site, write, titles } = await filled(engine)
+    for (const number of [1, 2, 3]) {
+      const stays = await write(`Night ${number}`)
+      await site.call(merges.merge, { ids: [(await write(`Straße sperren ${number}`)).postId], into: stays.postId })
+    }
+    await write('Night 4')
+    expect(await titles('night "straße sperren"')).toHaveLength(3)
+    for (const query of ['night -straße', 'night -strasse', 'night -"strasse sperren"', 'night -"straße sperren"'])
+      expect([query, await titles(query)]).toEqual([query, ['Night 4']])
+    for (let number = 0; number < 30; number++) await write(`${['Apple', 'Berry'][number % 2]} ${number}`)
+    const [before] = [site.statements.length, await titles('apple berry night -strasse')]
+    expect(site.statements.length - before).toBeLessThan(20)
+  })
+
   it('corrects a word where others of the same query are found, and finds one syllable of Korean', async () => {
     const { write, look, titles } = await filled(engine)
     for (let number = 0; number < 11; number++) await write(`Dark corner ${number}`)
@@ -278,6 +293,8 @@ describe.each(engines)('a search on %s', (engine) => {
       expect([query, await titles(query)]).toEqual([query, expect.not.arrayContaining(['Export of all'])])
     expect(await titles('portage', member.token)).toEqual([])
     expect(await titles('portage', (await site.member(['board:read'])).token)).toEqual([hidden.title, 'Something'])
+    for (let number = 0; number < 10; number++) await write(`Portable ${number}`)
+    expect(await titles('port', member.token)).not.toContain('Export of all')
     const loud = await write('Louder', '', { boardId: 'ideas' })
     expect(await titles('oude')).toEqual(['Louder'])
     await site.http('DELETE /posts', { token: (await site.member(['post:destroy'])).token, body: { id: loud.postId } })
@@ -385,7 +402,7 @@ describe.each(engines)('a search on %s', (engine) => {
 
   it('knows other forms of words, scripts without spaces, accents and width', async () => {
     const { write, look, titles } = await filled(engine)
-    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer', 'Recevoir des journaux', 'Varias notificaciones', 'Muitos botões grandes', 'Копирование настроек', 'إرسال الإشعارات', 'Große Schlüssel', 'Maße messen im Schloss']) await write(title) // prettier-ignore
+    for (const title of ['Exported settings', 'ダークモードを追加', '深色模式', '어두운다크모드', 'โหมดมืด', 'Café au lait', 'Ｗｉｄｅ letters', 'Einstellungen für Benutzer', 'Recevoir des journaux', 'Varias notificaciones', 'Muitos botões grandes', 'Копирование настроек', 'إرسال الإشعارات', 'Große Schlüssel', 'Maße messen im Schloss', 'Wasserstraße im Fluss']) await write(title) // prettier-ignore
     for (const [query, title] of [
       ['export setting', 'Exported settings'],
       ['exporting', 'Exported settings'],
@@ -409,6 +426,7 @@ describe.each(engines)('a search on %s', (engine) => {
       ['"Große Schlüssel"', 'Große Schlüssel'],
       ['masse schloß', 'Maße messen im Schloss'],
       ['schloß -masse -groß', undefined],
+      ...['wasserstrasse', 'Waßerstraße', '"wasserstrasse im fluß"', 'asserstrasse', 'asserstraße'].map((query) => [query, 'Wasserstraße im Fluss']), // prettier-ignore
       ['Einstelungen', 'Einstellungen für Benutzer'],
     ] as const)
       expect([query, await titles(query)]).toEqual([query, title === undefined ? [] : [title]])

@@ -1,4 +1,4 @@
-import { folded, MARKS, MAX_LENGTH, pairsOf, unsharp, WORDS_AND_RUNS, wordsInOrder } from './words.js'
+import { folded, MARKS, MAX_LENGTH, pairsOf, WORDS_AND_RUNS, wordsInOrder } from './words.js'
 import { stemOf } from './stem.js'
 
 /** Words of a query that count. */
@@ -66,8 +66,17 @@ export const termOrAny = ({ word, any, inTitle }: Term, others: readonly string[
   ],
 })
 
-/** A word as it is, with ss for ß, and with ß for ss. */
-const spellingsOf = (word: string): string[] => [...new Set([word, unsharp(word), unsharp(word).replaceAll('ss', 'ß')])]
+/** Places in a word that may have ss or ß, of which each is tried with both. Words with more have one of them everywhere. */
+const MAX_SHARP = 3
+
+/** A word as it is, and with ss or ß in each place that has one of them: a word may have both, as "Messgröße" has. */
+export function spellingsOf(word: string): string[] {
+  const parts = word.split(/ss|ß/)
+  const places = parts.length - 1
+  if (places === 0) return [word]
+  if (places > MAX_SHARP) return [...new Set([word, parts.join('ss'), parts.join('ß')])]
+  return parts.slice(1).reduce((all, part) => all.flatMap((start) => [`${start}ss${part}`, `${start}ß${part}`]), [parts[0] ?? '']) // prettier-ignore
+}
 
 export function termOf(word: string): Term {
   const pairs = pairsOf(word).slice(0, MAX_PAIRS)

@@ -2,12 +2,12 @@ import type { SearchQuery } from '../../core/search/grammar.js'
 import { comparedText, phrasePattern } from '../../core/search/marks.js'
 import { isPart, wordsAround } from '../../core/search/inside.js'
 import { rankOf, type FoundIn, type Match } from '../../core/search/rank.js'
-import { termOfAny, termOfForms, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
+import { spellingsOf, termOfAny, termOfForms, termsOf, withoutBeginnings, type Term } from '../../core/search/terms.js'
 import { wordsNear } from '../../core/search/typos.js'
 import { unsharp, wordsInOrder } from '../../core/search/words.js'
 import { textsMergedInto } from '../../db/merges.js'
 import type { PostFilter } from '../../db/posts/filter.js'
-import { matchOfTerms } from '../../db/search.js'
+import { matchOfAny, matchOfTerms } from '../../db/search.js'
 import {
   areMany,
   commentHits,
@@ -68,13 +68,14 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   const tests = testsOf(query)
   const hits = new Map<number, Hit>()
   let isCapped = false
-  const add = async (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match, share = 1) => {
+  const keep = (row: PostHit, how: Pick<Hit, 'foundIn' | 'match'> & { share: number }) => {
+    const { foundIn, match: its } = how
+    const hit: Hit = { ...row, foundIn, match: its, rank: rankOf({ ...row, ...how }, now), ...('id' in row && { comment: row as CommentHit }) } // prettier-ignore
+    if (hit.rank > (hits.get(row.number)?.rank ?? -Infinity)) hits.set(row.number, hit)
+  }
+  const add = async (rows: readonly PostHit[], foundIn: FoundIn, match: (row: PostHit) => Match) => {
     isCapped ||= rows.length >= MOST_LOOKED[foundIn]
-    for (const row of await passing(db, tests, rows)) {
-      const how = match(row)
-      const hit: Hit = { ...row, foundIn, match: how, rank: rankOf({ ...row, foundIn, match: how, share }, now), ...('id' in row && { comment: row as CommentHit }) } // prettier-ignore
-      if (hit.rank > (hits.get(row.number)?.rank ?? -Infinity)) hits.set(row.number, hit)
-    }
+    for (const row of await passing(db, tests, rows)) keep(row, { foundIn, match: match(row), share: 1 })
   }
   const done = (): Found => ({
     hits: [...hits.values()].toSorted((one, other) => other.rank - one.rank || other.number - one.number).slice(0, MOST_HITS), // prettier-ignore
@@ -181,9 +182,12 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     const shares = new Map<number, { row: PostHit; share: number }>()
     for (const [index, { rows }] of parts.entries())
       for (const row of rows) shares.set(row.number, { row, share: (shares.get(row.number)?.share ?? 0) + (weights[index] ?? 0) / all }) // prettier-ignore
-    for (const { row, share } of shares.values()) {
+    const given = [...shares.values()].map(({ row }) => row)
+    for (const row of await passing(db, tests, given)) {
+      // prettier-ignore
       const title = comparedText(row.title)
-      await add([row], words.some((word) => title.includes(unsharp(word))) ? 'title' : 'text', () => 'some', share)
+      const foundIn = words.some((word) => title.includes(unsharp(word))) ? 'title' : 'text'
+      keep(row, { foundIn, match: 'some', share: shares.get(row.number)?.share ?? 0 })
     }
   }
 }
@@ -259,9 +263,9 @@ async function passingMerged<Row extends PostHit>(
 /** The posts of rows into which something was merged that has an excluded word or phrase. */
 async function refusedMerged(db: Db, { without, refused }: Tests, rows: ReadonlySet<PostHit>) {
   if (without.length === 0 || rows.size === 0) return new Map<string, string[]>()
-  const any = without.map((words) => words.map((text) => ({ text, isStart: false })))
+  const spelled = (word: string) => spellingsOf(word).map((text) => [{ text, isStart: false }])
   const ids = [...new Set([...rows].map(({ postId }) => postId))]
-  const roots = await rootsWith(db, ids, matchOfTerms(db, { all: [any] }))
+  const roots = await rootsWith(db, ids, matchOfAny(db, without.map((words) => matchOfTerms(db, { all: words.map(spelled) })))) // prettier-ignore
   return mergedTexts(db, roots.slice(0, MOST_ROOTS), refused)
 }
 
