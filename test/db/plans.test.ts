@@ -8,6 +8,7 @@ import { COUNTED_AS_SPAM } from '../../src/core/hidden.js'
 import { newId } from '../../src/core/ids.js'
 import { migrations } from '../../src/db/migrations/index.js'
 import { countPosts } from '../../src/db/posts/count.js'
+import { coverOf } from '../../src/db/posts/covered.js'
 import { postFacets } from '../../src/db/posts/facets.js'
 import type { PostFilter } from '../../src/db/posts/filter.js'
 import { SORTS } from '../../src/db/posts/order.js'
@@ -611,6 +612,13 @@ it('a list of boards reads the index of each board on sqlite, not that of all pu
   expect(new Set(used)).toEqual(
     new Set([...['age', 'votes', 'comments', 'trend'].map((order) => `posts_by_${order}_of_board`), 'posts_by_trend_of_both']), // prettier-ignore
   )
+})
+
+it('whether posts without a board hide their votes is asked of the index of such posts', async () => {
+  const { site } = await filled('sqlite')
+  const [asked] = (await statementsOf(site, () => coverOf(site.db))).filter(({ sql: text }) => text.includes('as loose')) // prettier-ignore
+  const { rows } = await site.db.executeQuery<Step>({ ...asked!, sql: `explain query plan ${asked!.sql}` })
+  expect(rows.flatMap(({ detail }) => /posts_\w+/.exec(detail) ?? [])).toEqual(['posts_hiding_votes'])
 })
 
 it('a search on sqlite reads the full-text index in the order of its page, and sorts that alone', async () => {

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely'
 import { VOTES_HIDDEN } from '../../core/boardrules.js'
 import { compiled, compiledPage, taggedQuery } from '../cache/compiled.js'
 import { widened } from '../cache/dependencies.js'
-import { boundOf } from '../dialect.js'
+import { boundOf, isPostgres } from '../dialect.js'
 import { weight } from '../migrations/0017_trending.js'
 import type { Page } from '../paging.js'
 import type { Db, PostRow } from '../tables.js'
@@ -44,6 +44,9 @@ const isBoardHiding = sql`exists (select 1 from boards as hiding where hiding."b
 /** Whether a row of `posts` hides its votes from those who have not voted for it. */
 export const IS_COVERED = sql`case when posts."boardId" is null then posts."hidesVoters" = ${sql.lit(VOTES_HIDDEN)} else ${isBoardHiding} end`
 
+/** SQLite has no statistics: it would read all posts without a board, to find that none of them hides its votes. */
+const indexOfLoose = (db: Db) => sql.raw(isPostgres(db) ? '' : 'indexed by posts_hiding_votes')
+
 /** What of a site is covered; undefined where nothing is. */
 export async function coverOf(db: Db): Promise<Cover | undefined> {
   const found = await compiled(
@@ -55,7 +58,7 @@ export async function coverOf(db: Db): Promise<Cover | undefined> {
         sql<{ board: string; hides: number }>`
           select * from (select "boardId" as board, 1 as hides from boards where hides_votes = 1 limit ${sql.lit(MOST_BOARDS + 1)}) as hiding
           union all select * from (select "boardId" as board, hides_votes * 2 as hides from boards order by "boardId" limit ${sql.lit(MOST_BOARDS * 2 + 1)}) as of_all
-          union all select * from (select '' as board, 1 as hides from posts where "hidesVoters" = ${sql.lit(VOTES_HIDDEN)} and "boardId" is null limit 1) as loose`.compile(db), // prettier-ignore
+          union all select * from (select '' as board, 1 as hides from posts ${indexOfLoose(db)} where "hidesVoters" = ${sql.lit(VOTES_HIDDEN)} and "boardId" is null limit 1) as loose`.compile(db), // prettier-ignore
     }),
     { votes: [], comments: [] },
   )
