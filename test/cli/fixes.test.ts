@@ -18,6 +18,17 @@ it('every error has its fix, with and without a server', () => {
   }
 })
 
+it('a fault of the program is shown with --debug, and then looked for by doctor', () => {
+  const error = new AppError('SERVER_ERROR', 'x')
+  const fixed = (args: string[], server?: string) =>
+    fixFor(error, args, { server, command: ['boards', 'list'], options: [] })
+  expect(fixed(['boards', 'list'])).toEqual(['feedbackctl boards list --debug'])
+  expect(fixed(['boards', 'list', '--debug'])).toEqual(['feedbackctl doctor'])
+  expect(fixed(['boards', 'list', '--debug'], 'https://feedback.example.org')).toEqual([
+    'feedbackctl boards list --debug   later',
+  ])
+})
+
 describe('a fix', () => {
   it('is the command that helps', async () => {
     const machine = await makeMachine('sqlite')

@@ -170,7 +170,11 @@ function fixesOfSite(failed: Failed) {
     PAYLOAD_TOO_LARGE: help,
     UNSUPPORTED_MEDIA_TYPE: help,
     RATE_LIMITED: later,
-    SERVER_ERROR: again(withOptions(args, '--debug')),
+    SERVER_ERROR: args.includes('--debug')
+      ? server === undefined
+        ? run('doctor')
+        : later
+      : again(withOptions(args, '--debug')),
     MAIL_CONFIG_MISSING: [
       ...(command[0] === 'setup' && server !== undefined ? run('setup --no-mail') : []),
       '--mail-url smtp://USER:PASSWORD@HOST:587',
