@@ -1,7 +1,7 @@
 import * as Type from 'typebox'
 import { AppError } from '../../core/errors.js'
 import type { Permission } from '../../core/permissions.js'
-import { can, notAllowed, refusalTo, unconfirmed, type Actor, type Gated } from './access.js'
+import { can, notAllowed, refusalTo, unconfirmed, withoutStacks, type Actor, type Gated } from './access.js'
 
 /** What refuses an actor: undefined where they may do it. */
 type Rule<Row> = (this: void, actor: Actor, row: Row) => AppError | undefined
@@ -28,7 +28,7 @@ export function policy<Row, Verb extends string>(
     field: Type.Array(Type.Unsafe<Verb>({ type: 'string', enum: verbs }), {
       description: 'What the rights of the caller allow to do with it',
     }),
-    may: (actor, row) => verbs.filter((verb) => refusal(verb, actor, row) === undefined),
+    may: (actor, row) => withoutStacks(() => verbs.filter((verb) => refusal(verb, actor, row) === undefined)),
     assert(verb, actor, row) {
       const refused = refusal(verb, actor, row)
       if (refused) throw refused
