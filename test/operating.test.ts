@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine, PROGRAM } from './support/cli.js'
-import { freePort } from './support/postgres.js'
+import { freePort } from './support/ports.js'
 import { cleanup } from './support/site.js'
 
 // The commands of docs/operating.md, run as they stand there, on a machine of their own without systemd and Docker.

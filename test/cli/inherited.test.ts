@@ -3,7 +3,7 @@ import { get } from 'node:http'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { cleanup } from '../support/site.js'
 
 const MANAGER = path.resolve(import.meta.dirname, '../support/manager.js')

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { MailReport } from '../../src/mail/check.js'
 import { checkSender } from '../../src/mail/sender.js'
 import { makeMachine } from '../support/cli.js'
 import { dnsHost } from '../support/dns.js'
+import { freePort } from '../support/ports.js'
 import { authority, certificate } from '../support/proxy.js'
 import { engines } from '../support/site.js'
 import { brokenHost, smtpHost, type MailHost } from '../support/smtp.js'
@@ -37,14 +37,6 @@ async function tested(url: string, args = '') {
 
 const strictUrl = (host: MailHost): string => host.url.replace(/\/\?.*/, '')
 const TO = '--to bob@example.org'
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
-}
 
 const refusing = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
 

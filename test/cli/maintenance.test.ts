@@ -6,7 +6,7 @@ import { requestMaintenance } from '../../src/db/maintenance.js'
 import { connect } from '../../src/db/connect.js'
 import { filled, json, rowsOf } from '../support/backups.js'
 import { type Machine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { engines } from '../support/site.js'
 
 const LISTENING = /listening on (http:\S+?)"/

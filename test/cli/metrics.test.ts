@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { checkIds } from '../../src/doctor/index.js'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { engines } from '../support/site.js'
 
 const SITE = /listening on (http:\S+?)"/

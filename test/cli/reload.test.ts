@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 
 /** Starts a server without a terminal that reads a file, which `write` replaces. */
 async function serving(args: string, settings: string) {

@@ -9,7 +9,7 @@ import { migrations } from '../../src/db/migrations/index.js'
 import { openSqlite } from '../../src/db/sqlite/binding.js'
 import { LEASE_MS } from '../../src/delivery/queue.js'
 import { makeMachine, requestsTo } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { cleanup, engines, makeDatabase, OWNER, temporaryFolder } from '../support/site.js'
 import { smtpHost } from '../support/smtp.js'
 

@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import path from 'node:path'
 import { expect, it } from 'vitest'
 import { makeMachine } from '../support/cli.js'
-import { freePort, ownPostgres } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
+import { ownPostgres } from '../support/postgres.js'
 import { cleanup } from '../support/site.js'
 
 /** A machine whose systemd-notify writes down what it was told, and with which socket. */

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { requestMaintenance } from '../../src/db/maintenance.js'
 import { json } from '../support/backups.js'
 import { makeMachine, PROGRAM, type Machine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { PNG } from '../support/images.js'
 import { engines, temporaryFolder } from '../support/site.js'
 

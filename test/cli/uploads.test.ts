@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { cleanup, engines } from '../support/site.js'
 
 const lines = (from: number, to: number) =>

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { engines } from '../support/site.js'
 
 /** Starts two workers, and returns their address and process ids. `meanwhile` runs once the first listens. */

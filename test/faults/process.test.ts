@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pty from '@lydell/node-pty'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, PROGRAM } from '../support/cli.js'
-import { freePort } from '../support/postgres.js'
+import { freePort } from '../support/ports.js'
 import { cleanup } from '../support/site.js'
 
 const LISTENING = /listening on (http:\S+?)"/

@@ -110,12 +110,17 @@ async function stop(of, signal) {
   of.process = undefined
 }
 
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const { port: free } = probe.address()
-      probe.close(() => resolve(free))
+/** Below the ports that the system gives to whoever asks for any, and beside those of `ports.ts`. */
+async function freePort() {
+  for (;;) {
+    const port = 27_000 + Math.floor(Math.random() * 5000)
+    const probe = createServer()
+    const isFree = await new Promise((resolve) => {
+      probe.on('error', () => resolve(false))
+      probe.listen(port, '127.0.0.1', () => resolve(true))
     })
-  })
+    if (!isFree) continue
+    await new Promise((resolve) => probe.close(resolve))
+    return port
+  }
 }
