@@ -5,10 +5,11 @@ import type { Cli } from './lib/connection/session.js'
 import { PERSON } from './lib/output/person.js'
 import { NO_OUTPUT } from './lib/output/none.js'
 import { stated } from './lib/prompts/dryrun.js'
+import { permissionList } from './permissionlist.js'
 
 const dashboardState = ({ access }: { access: boolean }): string => (access ? 'open' : 'closed')
 
-/** The fields of `account profile`. */
+/** The rows of `account profile`. */
 const SHOWN = ['showProfile', 'showVotes', 'showComments'] as const
 
 type Shows = Record<(typeof SHOWN)[number], boolean>
@@ -19,7 +20,7 @@ function seenOf({ showProfile, showVotes, showComments }: Shows): string {
   return `On your profile, others see ${new Intl.ListFormat('en').format(seen)}.`
 }
 
-/** The commands that change the password and the name. */
+/** Registers the commands that change the password and the name. */
 export function registerName(group: Command, cli: Cli): void {
   command(
     group,
@@ -49,7 +50,7 @@ export function registerName(group: Command, cli: Cli): void {
   )
 }
 
-/** The commands that choose the language, and what others see. */
+/** Registers the commands that set the language and the visibility of the profile. */
 export function registerShown(group: Command, cli: Cli): void {
   command(
     group,
@@ -86,7 +87,7 @@ export function registerShown(group: Command, cli: Cli): void {
   )
 }
 
-/** The commands that show what the account may do. */
+/** Registers the commands that show the permissions of the account. */
 export function registerRights(group: Command, cli: Cli): void {
   command(
     group,
@@ -95,12 +96,7 @@ export function registerRights(group: Command, cli: Cli): void {
       usage: 'permissions',
       as: false, // they are those of the operator
       examples: ['account permissions'],
-      output: {
-        columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
-        id: (permission) => permission,
-        rows: (answer) => answer.permissions,
-        list: true,
-      },
+      output: permissionList,
     },
     cli,
   )

@@ -8,6 +8,7 @@ import type { Cli } from './lib/connection/session.js'
 import { NO_OUTPUT } from './lib/output/none.js'
 import type { Column } from './lib/output/table.js'
 import { ago } from './lib/texts/age.js'
+import { permissionList } from './permissionlist.js'
 
 type ListedRole = Role & { permissions?: string[]; user_count?: number }
 
@@ -68,12 +69,7 @@ export function register(group: Command, cli: Cli): void {
     {
       usage: 'permissions',
       examples: ['roles permissions'],
-      output: {
-        columns: [{ head: 'PERMISSION', text: (permission: string) => permission, drop: 0 }],
-        id: (permission) => permission,
-        rows: (answer) => answer.permissions,
-        list: true,
-      },
+      output: permissionList,
     },
     cli,
   )
@@ -139,7 +135,7 @@ export function register(group: Command, cli: Cli): void {
   registerMembers(group, cli)
 }
 
-/** The commands that give a role to somebody, and take it. */
+/** Registers the commands that assign and unassign a role. */
 function registerMembers(group: Command, cli: Cli): void {
   command(
     group,
