@@ -4,10 +4,10 @@ import { MARKS } from '../core/search/words.js'
 import { transaction } from './connect.js'
 import { isPostgres } from './dialect.js'
 import { tokensOf, withMerged } from './search.js'
-import { commentsFrom, postsFrom, type Kind } from './searchindex.js'
+import { commentsFrom, PAGE, postsFrom, type Kind } from './searchindex.js'
 import type { Db } from './tables.js'
 
-/** A row of a full-text index beside the text that it is of. */
+/** A text, and the number of its row in the full-text index. */
 interface Entry {
   number: number
   id: string
@@ -15,19 +15,16 @@ interface Entry {
   text: string
 }
 
-/** Texts that are read at a time. */
-const PAGE = 500
-
 interface Checking {
-  /** Whether to write what is wrong anew. */
+  /** Whether to reindex wrong rows. */
   mends?: boolean
-  /** Told how much is done, from 0 to 1. */
+  /** Called with the share that is done, from 0 to 1. */
   onProgress?: ((part: number) => void) | undefined
 }
 
 /**
- * Counts the rows of a full-text index whose words are not those of their text, and can write them anew. It reads a page at
- * a time, so that it needs little memory, and the server goes on meanwhile.
+ * Counts the rows of a full-text index whose words differ from their text, and reindexes them if `mends` is set. Reads one
+ * page at a time, which limits memory and lets a running server write between pages.
  */
 export async function misindexed(db: Db, kind: Kind, { mends = false, onProgress }: Checking = {}): Promise<number> {
   const last = await highest(db, kind)
@@ -37,7 +34,7 @@ export async function misindexed(db: Db, kind: Kind, { mends = false, onProgress
     const end = entries.at(-1)?.number
     if (end === undefined) return count
     const found = await wrongOf(db, kind, entries)
-    // What was changed between two statements is right the next time
+    // A text that changed between the two statements looks wrong once. It is right when read again
     const wrong = found.length === 0 ? [] : await wrongOf(db, kind, await entriesOf(db, kind, sql<boolean>`${numberOf(db, kind)} in (${sql.join(found.map(({ number }) => number))})`)) // prettier-ignore
     if (mends && wrong.length > 0) await indexAnew(db, kind, wrong)
     count += wrong.length
@@ -46,13 +43,13 @@ export async function misindexed(db: Db, kind: Kind, { mends = false, onProgress
   }
 }
 
-/** How many rows an index has of which there is no text. */
+/** Counts the index rows whose text no longer exists. */
 export async function leftovers(db: Db, kind: Kind): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (${strayOf(db, kind)}) as found`.execute(db) // prettier-ignore
   return rows[0]?.count ?? 0
 }
 
-/** Takes rows out of an index of which there is no text. */
+/** Deletes the index rows whose text no longer exists. */
 export async function dropLeftovers(db: Db, kind: Kind): Promise<void> {
   const { index, key } = storedOf(db, kind)
   for (let isMore = true; isMore;)
@@ -65,7 +62,7 @@ export async function dropLeftovers(db: Db, kind: Kind): Promise<void> {
     })
 }
 
-/** The index of a kind, and where its numbers are. SQLite does not keep the words of a row, but how many they are. */
+/** The index of a kind, and the table that lists its rows. SQLite stores the number of words of a row, not the words. */
 const storedOf = (db: Db, kind: Kind) => {
   const index = kind === 'posts' ? 'post_search' : 'comment_search'
   return isPostgres(db) ? { index, key: 'number', table: index, column: 'number' } : { index, key: 'rowid', table: `${index}_docsize`, column: 'id' } // prettier-ignore
@@ -94,7 +91,7 @@ async function highest(db: Db, kind: Kind): Promise<number> {
   return rows[0]?.last ?? 0
 }
 
-/** Texts in the order of their numbers. What was merged into another post is in the words of that one, so it is left out. */
+/** Returns one page of texts, by number. Merged posts are left out: their words belong to the post they were merged into. */
 async function entriesOf(db: Db, kind: Kind, which: ReturnType<typeof sql<boolean>>): Promise<Entry[]> {
   const read =
     kind === 'posts'
@@ -104,7 +101,7 @@ async function entriesOf(db: Db, kind: Kind, which: ReturnType<typeof sql<boolea
   return (await sql<Entry>`${read} order by number limit ${sql.lit(PAGE)}`.execute(db)).rows
 }
 
-/** The entries whose row in the index has other words. An entry without a row is another thing. */
+/** Returns the entries whose index row has different words. Entries without a row are counted by `unindexed`. */
 async function wrongOf(db: Db, kind: Kind, entries: readonly Entry[]): Promise<Entry[]> {
   if (entries.length === 0) return []
   const ids = entries.map(({ id }) => id)
@@ -131,7 +128,7 @@ async function differingIn(db: Db, kind: Kind, expected: Expected): Promise<Set<
   )
 }
 
-/** A row of SQLite is right if it has each word that is expected, and as many as are expected. */
+/** On SQLite, a row is correct if it contains every expected word and the number of words is as expected. */
 async function differingBySize(db: Db, kind: Kind, expected: Expected): Promise<Set<number>> {
   const { index, table } = storedOf(db, kind)
   const numbers = [...expected.keys()]
@@ -153,7 +150,7 @@ async function differingBySize(db: Db, kind: Kind, expected: Expected): Promise<
   )
 }
 
-/** How many words a row may have: `0082_leaner_search` wrote the beginning of each word, also where others begin so. */
+/** The valid numbers of words of a row. Rows written by `0082_leaner_search` repeat beginnings that several words share. */
 function sizesOf(words: ReadonlySet<string>): number[] {
   const isBeginning = (word: string) => [MARKS.beginning, MARKS.title + MARKS.beginning].some((mark) => word.startsWith(mark)) // prettier-ignore
   const isWhole = (word: string) => word.startsWith(MARKS.stem) || word.startsWith(MARKS.pair)
@@ -162,11 +159,11 @@ function sizesOf(words: ReadonlySet<string>): number[] {
   return [words.size, others.length + others.filter(hasBeginning).length]
 }
 
-/** A number as SQLite stores it: seven bits in each byte, the highest first. */
+/** Decodes a SQLite varint: seven bits per byte, most significant first. */
 const varintOf = (hex: string): number =>
   (hex.match(/../g) ?? []).reduce((sum, byte) => sum * 128 + (Number.parseInt(byte, 16) & 127), 0)
 
-/** Nobody changes the texts meanwhile. */
+/** Reindexes in a transaction that reads the texts again, so a change in the meantime is not lost. */
 const indexAnew = (db: Db, kind: Kind, entries: readonly Entry[]): Promise<void> =>
   transaction(db, async (inside) => {
     const ids = sql.join(entries.map(({ id }) => id))

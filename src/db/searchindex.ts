@@ -5,7 +5,7 @@ import { indexMerged, indexPosts, tokensOf, writeWords } from './search.js'
 import type { CommentRow, Db } from './tables.js'
 
 /** Rows read at a time. */
-const PAGE = 500
+export const PAGE = 500
 
 type Text = Pick<CommentRow, 'id' | 'body'>
 

@@ -381,6 +381,11 @@ describe.each(engines)('a search on %s', (engine) => {
       [1, 1],
     ])
     expect([await titles('wallaby'), await titles('emu'), await titles('echidna'), await titles('numbat')]).toEqual([[], [], ['Echidna'], ['Echidna']]) // prettier-ignore
+    // What is cached of the index is not used again
+    await writeWords(site.db, 'post_search', [{ number: 902, words: tokensOf(site.db, '', 'Potoroo') }])
+    expect(await titles('potoroo')).toEqual([])
+    await dropLeftovers(site.db, 'posts')
+    expect(await titles('potoroo')).toEqual([])
     // A word less, and one in place of another
     await writeWords(site.db, 'post_search', [{ number: stays.number, words: tokensOf(site.db, stays.contentMarkdown ?? '', stays.title) }]) // prettier-ignore
     expect(await wrong()).toEqual([1, 0, 0, 0])
