@@ -6,12 +6,12 @@ import { NO_OUTPUT } from './lib/output/none.js'
 import { PERSON } from './lib/output/person.js'
 import { stated } from './lib/prompts/dryrun.js'
 
-/** For an invalid token from a password mail. */
+/** The fix for an invalid token of a password reset. */
 const resetFix = { INVALID_TOKEN: ['account reset-password EMAIL'] }
 
 const newPassword = { prompts: ['password'], generated: 'password' } as const
 
-/** The commands that create an account and confirm its address. */
+/** Registers the commands that create an account and confirm its address. */
 export function registerSignup(group: Command, cli: Cli): void {
   command(
     group,
@@ -57,7 +57,7 @@ export function registerSignup(group: Command, cli: Cli): void {
   )
 }
 
-/** The commands that choose a new password by a mail. */
+/** Registers the commands that reset a password by mail. */
 export function registerReset(group: Command, cli: Cli): void {
   command(
     group,

@@ -145,7 +145,7 @@ export function register(group: Command, cli: Cli): void {
   registerFollows(group, cli)
 }
 
-/** The commands that tell whether a url or a name is free. */
+/** Registers the commands that check whether a url or a name is available. */
 function registerChecks(group: Command, cli: Cli): void {
   command(
     group,

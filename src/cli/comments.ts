@@ -160,7 +160,7 @@ export function register(group: Command, cli: Cli): void {
   )
 }
 
-/** The commands that mark a comment as the answer of its post. */
+/** Registers the commands that mark a comment as the answer to its post. */
 function registerAnswers(group: Command, cli: Cli): void {
   command(
     group,

@@ -30,7 +30,7 @@ interface Found {
 const rowsOf = ({ clusters }: Found): Row[] =>
   clusters.flatMap(({ into, posts }) => posts.map((post) => ({ ...post, into })))
 
-/** The posts that a plan merges: not those of which one is on a private board and the other is not. */
+/** The clusters of a plan. Pairs of a private and a public post are left out, because they cannot be merged. */
 const planned = ({ clusters }: Found): Cluster[] =>
   clusters
     .map(({ into, posts }) => ({ into, posts: posts.filter(({ is_apart: isApart }) => !isApart) }))

@@ -140,7 +140,7 @@ export function register(group: Command, cli: Cli): void {
   registerUndo(group, cli)
 }
 
-/** The commands that decide: one for each decision, and one for many items. */
+/** Registers a command for each decision, and one that decides about many items. */
 function registerDecisions(group: Command, cli: Cli): void {
   for (const { decision, summary, done } of DECISIONS)
     command(

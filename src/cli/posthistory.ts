@@ -4,7 +4,7 @@ import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 import { historyColumns } from './postcolumns.js'
 
-/** The command that shows where a post was. */
+/** Registers `posts history`. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,

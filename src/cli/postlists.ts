@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { isTrend, UNFINISHED } from '../core/statuskinds.js'
+import { hidesFinished, UNFINISHED } from '../core/statuskinds.js'
 import { quoted } from '../core/text.js'
 import type { ListedPost } from '../service/lib/cells.js'
 import type { Post } from '../service/lib/postshapes.js'
@@ -12,7 +12,7 @@ import { FILTER_FLAGS } from './postflags.js'
 
 const id = (post: Pick<Post, 'slug'>) => post.slug
 
-/** The command that lists posts. */
+/** Registers `posts list`. */
 export function registerList(group: Command, cli: Cli): void {
   command(
     group,
@@ -34,14 +34,14 @@ export function registerList(group: Command, cli: Cli): void {
       input: {
         hidden: ['created', 'userId', 'votes', 'roadmapId'],
         flags: FILTER_FLAGS,
-        steadily: (input) => (isTrend(input) ? { statusKind: [...UNFINISHED] } : {}),
+        steadily: (input) => (hidesFinished(input) ? { statusKind: [...UNFINISHED] } : {}),
       },
     },
     cli,
   )
 }
 
-/** The commands that look for words in posts, and count posts. */
+/** Registers `posts search` and `posts facets`. */
 export function registerSearch(group: Command, cli: Cli): void {
   command(
     group,

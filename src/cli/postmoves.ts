@@ -5,7 +5,7 @@ import { bulkView, saidOfMany } from './lib/command/bulk.js'
 import { command } from './lib/command/command.js'
 import type { Cli } from './lib/connection/session.js'
 
-/** The command that moves many posts. */
+/** Registers `posts move`. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,

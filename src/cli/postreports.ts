@@ -6,7 +6,7 @@ import type { Cli } from './lib/connection/session.js'
 import { postNamed } from './lib/output/person.js'
 import { reportedColumns } from './postcolumns.js'
 
-/** The commands that report a post, and show what one has reported of it. */
+/** Registers the commands that report a post and show the caller's own reports. */
 export function register(group: Command, cli: Cli): void {
   command(
     group,

@@ -169,7 +169,7 @@ export function register(group: Command, cli: Cli): void {
   })
 }
 
-/** The commands that keep a person out, and end their sessions. */
+/** Registers the commands that block a user and end their sessions. */
 function registerBlock(group: Command, cli: Cli): void {
   const add = adder(group, cli)
 

@@ -5,7 +5,7 @@ export type StatusKind = (typeof STATUS_KINDS)[number]
 /** What is still to come. */
 export const UNFINISHED: readonly StatusKind[] = ['open', 'planned', 'active']
 
-/** What a list of posts may be asked for. */
+/** The inputs of a list of posts that decide whether it shows finished posts. */
 interface Asked {
   sort?: string | undefined
   statusKind?: readonly string[] | undefined
@@ -19,10 +19,10 @@ interface Asked {
 }
 
 /**
- * Whether a list leaves out what is done or declined: by trend, these would stay ahead. A list has them that asks for a
- * status, for words, for what is one's own, or for a saved view, which says its own filter.
+ * Whether a list of posts hides those that are done or declined. Lists sorted by `trending` do, because such posts would
+ * stay at the top. A list shows them if it filters by status, words, or the caller's own posts, or uses a saved view.
  */
-export const isTrend = ({
+export const hidesFinished = ({
   sort,
   statusKind,
   roadmapId,

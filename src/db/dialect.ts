@@ -159,8 +159,8 @@ export const boundOf = (db: AnyDb, rows: number): number | undefined =>
 const MIN_BOUND = 32
 
 /**
- * A comment in the SQL of a statement whose best plan depends on its values, such as words of which few or most rows
- * have one. PostgreSQL then plans it for each; it makes one plan for all values of others, after a few runs.
+ * Marks the SQL of a statement whose best plan depends on its values, such as rare and common words. PostgreSQL plans a
+ * marked statement each time it runs. After five runs, it uses one generic plan for other statements.
  */
 export const PLANNED_EACH_TIME = '/* planned each time */'
 

@@ -54,7 +54,7 @@ export async function indexMerged(db: Db, which: RawBuilder<SqlBool>, notHeld = 
   for (let at = 0; at < found.length; at += PAGE) await indexPosts(db, found.slice(at, at + PAGE))
 }
 
-/** Posts that something was merged into: their texts, with those of what was merged. */
+/** Returns posts that others were merged into, with the texts of those appended. */
 export async function withMerged(db: Db, which: RawBuilder<SqlBool>, notHeld = NOT_HELD): Promise<Row[]> {
   const { rows } = await sql<Row & { merged: string }>`
     select root.number, root.title, root."contentMarkdown",
@@ -201,7 +201,7 @@ export function matchOfTerms(
   )}`
 }
 
-/** Matches what any of some queries of `matchOfTerms` without `without` matches. */
+/** Joins queries of `matchOfTerms` with OR. They must not use `without`. */
 export const matchOfAny = (db: Db, queries: readonly string[]): string => queries.join(isPostgres(db) ? ' | ' : ' OR ')
 
 /** The keys of so many of the newest or oldest posts that an index has. With `after`, only those after it in this order. */

@@ -104,7 +104,7 @@ export async function hitsNumbered(
   }))
 }
 
-/** Those of some posts that something was merged into, and whose words match. */
+/** Returns the posts that match and that other posts were merged into. */
 export async function rootsWith(db: Db, ids: readonly string[], match: string): Promise<string[]> {
   const index = wordIndex(db)
   const rows = await compiled(db, 'rootsWith', { ids, match }, (given) => ({

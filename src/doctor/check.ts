@@ -14,7 +14,7 @@ export interface Mend {
   run(this: void, onProgress?: OnProgress): Promise<void> | void
 }
 
-/** Told how much is done, from 0 to 1. */
+/** Called with the share that is done, from 0 to 1. */
 export type OnProgress = (part: number) => void
 
 export interface Finding {

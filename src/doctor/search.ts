@@ -67,7 +67,7 @@ async function mend(db: Db, onProgress?: OnProgress): Promise<void> {
   }
 }
 
-/** The progress of one of the two kinds. */
+/** Maps the progress of one kind to that of the whole check. */
 const partOf =
   (at: number, onProgress?: OnProgress): OnProgress =>
   (part) =>

@@ -1,6 +1,6 @@
 import * as Type from 'typebox'
 import { asStored } from '../core/ids.js'
-import { isTrend, UNFINISHED } from '../core/statuskinds.js'
+import { hidesFinished, UNFINISHED } from '../core/statuskinds.js'
 import { followedAmong } from '../db/posts/followed.js'
 import { teamAmong } from '../db/team.js'
 import { postList } from '../db/posts/list.js'
@@ -58,7 +58,7 @@ export const list = operation({
         anyCase: true,
         steady: STEADY,
         description:
-          'Order (default: newest); trending is by votes, and a vote counts half as much after a week; it leaves out posts that are done or declined, unless a status, a query, a view or your own posts are asked for',
+          'Order (default: newest). trending sorts by votes, and each vote counts half as much after a week. It hides posts that are done or declined unless you filter by status, query, view or your own posts',
       }),
     ),
     created: Type.Optional(
@@ -85,7 +85,7 @@ export const list = operation({
     const { db } = ctx
     const { input: asked, view, isNothing } = await withView(ctx, input)
     const { sort, created, votes, userId } = asked
-    const filter = await filterAsked(ctx, isTrend({ ...asked, view: input.view }) ? { ...asked, statusKind: [...UNFINISHED] } : asked, { isNothing }) // prettier-ignore
+    const filter = await filterAsked(ctx, hidesFinished({ ...asked, view: input.view }) ? { ...asked, statusKind: [...UNFINISHED] } : asked, { isNothing }) // prettier-ignore
     const { order, cover } = await orderFor(ctx, filter, sort ?? (created === 'asc' ? 'oldest' : 'newest'))
     const found = postList(db, filter, order, cover)
     const totalOf = async () => (await found.count()).total

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 
-/** The engines look at the files of their database. */
+/** The database drivers may read their own files. */
 const OF_ENGINE = /[/\\]src[/\\]db[/\\](sqlite|postgres)[/\\]/
 
 type Functions = Record<string, unknown>
 
-/** Runs something, and names the calls of `node:fs` that code of `src` makes meanwhile, with their place. */
+/** Runs a function, and returns the calls of `node:fs` that code in `src` makes, with their location. */
 export async function fileReadsOf(run: () => Promise<unknown>): Promise<string[]> {
   const reads: string[] = []
   const restores = [fs, fs.promises].map((functions) => watch(functions as unknown as Functions, reads))

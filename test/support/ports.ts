@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Ports below those that the system gives to whoever asks for any: other servers and connections of the tests would take
- * one of these between a look and its use. Each worker has ports of its own.
+ * A range below the ephemeral ports. An ephemeral port that is free now can be assigned to another server or connection
+ * before a test listens on it. Each worker has its own part of the range.
  */
 const [FIRST, OF_WORKER, WORKERS] = [10_000, 300, 56]
 const first = FIRST + (Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS) * OF_WORKER
 
-/** Begins anywhere, as another run on this machine has the same ports. */
+/** Starts at a random port, because another run on this machine uses the same range. */
 let next = Math.floor(Math.random() * OF_WORKER)
 
-/** A port that nobody listens on, and that nobody gets by chance. */
+/** Returns a port that is free and that the system assigns to nobody. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < OF_WORKER; tried++) {
     const port = first + (next++ % OF_WORKER)

@@ -110,7 +110,7 @@ async function stop(of, signal) {
   of.process = undefined
 }
 
-/** Below the ports that the system gives to whoever asks for any, and beside those of `ports.ts`. */
+/** Below the ephemeral ports, and outside the range of `ports.ts`. */
 async function freePort() {
   for (;;) {
     const port = 27_000 + Math.floor(Math.random() * 5000)

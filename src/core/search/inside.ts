@@ -1,14 +1,14 @@
 import { pairsOf, wordsInOrder } from './words.js'
 
-/** A shorter part is inside too many words. */
+/** Minimum length of a part, in UTF-16 units. Shorter parts are inside too many words. */
 const SHORTEST = 4
-/** Words that are looked for because a part is inside them. */
+/** Maximum number of words that a part expands to. */
 const MOST = 20
 
-/** Whether to look for a word inside others. In scripts without spaces, and in Korean, parts are found as words are. */
+/** Whether a word is searched inside longer words. Scripts without spaces and Korean do not need it: pairs of letters are indexed. */
 export const isPart = (word: string): boolean => word.length >= SHORTEST && pairsOf(word).length === 0
 
-/** Words of some folded texts that a part is inside of, but not at their start; those first that most texts have. */
+/** Returns the words of folded texts that contain a part, but do not start with it. The most frequent come first. */
 export function wordsAround(part: string, texts: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const text of texts) {

@@ -63,7 +63,7 @@ export function phrasePattern(words: readonly string[], { isOpen = false } = {})
 /** `folded`, with words that have an apostrophe in one piece. */
 export const foldedText = (text: string): string => folded(text).replaceAll(/(?<=\p{L})['’](?=\p{L})/gu, '') // prettier-ignore
 
-/** Text as `phrasePattern` reads it: with ss for ß too. */
+/** Folds a text so that `phrasePattern` can match it: `foldedText`, with ß as ss. */
 export const comparedText = (text: string): string => unsharp(foldedText(text))
 
 /** Characters around what is found. */

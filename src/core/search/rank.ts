@@ -2,7 +2,7 @@
 export const PLACES = ['title', 'text', 'comment'] as const
 export type FoundIn = (typeof PLACES)[number]
 
-/** How a hit matches: the words side by side, all words, some words, all words with corrected spelling, or inside others. */
+/** How a hit matches: words side by side, all words, some words, all words with corrected spelling, or words inside longer ones. */
 export const MATCHES = ['phrase', 'all', 'some', 'near', 'inside'] as const
 export type Match = (typeof MATCHES)[number]
 

@@ -41,7 +41,7 @@ export const termOfAny = (word: string, others: readonly string[]): Term => ({
   inTitle: others.map((other) => [exact(MARKS.title + other)]),
 })
 
-/** The same, and other forms of these words. */
+/** A term that matches any of some words, or another form of them. */
 export const termOfForms = (word: string, others: readonly string[]): Term => {
   const forms = others.map((other) => withoutBeginnings(termOf(other)))
   return { word, any: forms.flatMap(({ any }) => any), inTitle: forms.flatMap(({ inTitle }) => inTitle) }
@@ -66,10 +66,10 @@ export const termOrAny = ({ word, any, inTitle }: Term, others: readonly string[
   ],
 })
 
-/** Places in a word that may have ss or ß, of which each is tried with both. Words with more have one of them everywhere. */
+/** In words with at most so many ss or ß, each is tried both ways. Words with more are tried with all ss and with all ß. */
 const MAX_SHARP = 3
 
-/** A word as it is, and with ss or ß in each place that has one of them: a word may have both, as "Messgröße" has. */
+/** The spellings of a word with ss and ß. A word can contain both, as "Messgröße" does. */
 export function spellingsOf(word: string): string[] {
   const parts = word.split(/ss|ß/)
   const places = parts.length - 1

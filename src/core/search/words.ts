@@ -88,7 +88,7 @@ export const folded = (text: string): string =>
     ? text.toLowerCase()
     : text.normalize('NFKC').toLowerCase().normalize('NFD').replaceAll(ACCENTS, '').normalize('NFC')
 
-/** Text in which ß is ss, as many write it. The index has words as they were written, so terms look for both. */
+/** Replaces ß with ss. The index stores words as written, so terms search for both spellings. */
 export const unsharp = (text: string): string => text.replaceAll('ß', 'ss')
 
 /** Each word once. What stands between spaces and has an apostrophe is looked at once more. */

@@ -20,7 +20,7 @@ export class StatementNames {
     this.#names.clear()
   }
 
-  /** Undefined for a statement without a name, which PostgreSQL parses and plans each time. */
+  /** Returns undefined for a statement that PostgreSQL parses and plans each time it runs. */
   nameOf(text: string): string | undefined {
     if (text.includes(PLANNED_EACH_TIME)) return undefined
     let name = this.#names.get(text)

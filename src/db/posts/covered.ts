@@ -44,7 +44,7 @@ const isBoardHiding = sql`exists (select 1 from boards as hiding where hiding."b
 /** Whether a row of `posts` hides its votes from those who have not voted for it. */
 export const IS_COVERED = sql`case when posts."boardId" is null then posts."hidesVoters" = ${sql.lit(VOTES_HIDDEN)} else ${isBoardHiding} end`
 
-/** SQLite has no statistics: it would read all posts without a board, to find that none of them hides its votes. */
+/** SQLite has no statistics. On its own it picks another index, and reads all posts without a board. */
 const indexOfLoose = (db: Db) => sql.raw(isPostgres(db) ? '' : 'indexed by posts_hiding_votes')
 
 /** What of a site is covered; undefined where nothing is. */

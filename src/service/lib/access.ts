@@ -97,7 +97,7 @@ export const refusalTo = ({ access, writes }: Gated, actor: Actor): AppError | u
 
 export const isPermitted = (op: Gated, actor: Actor): boolean => withoutStacks(() => refusalTo(op, actor) === undefined)
 
-/** Runs synchronous work whose errors nobody throws: the stack takes most of the time that making one takes. */
+/** Runs synchronous work without capturing the stacks of new errors. Use it where errors are only counted, not thrown. */
 export function withoutStacks<T>(work: () => T): T {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0

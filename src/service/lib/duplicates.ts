@@ -30,8 +30,9 @@ const PAIRS = 50
 /**
  * The clusters among the newest posts that pass a filter, those that are most alike first. The post that stays is one of
  * `ahead`, which the team has planned or begun, or else has the most votes, or else is the oldest; every other post of the
- * cluster is like that one itself. Of posts that are like it, those on the other side of a private board are named once, and
- * may be in another cluster: a merge would show the one or hide the other. Posts whose votes are hidden from the actor count as if nobody had voted for them, as in
+ * cluster is like that one itself. A pair of a
+ * private and a public post is listed once, with `isApart`, because a merge would publish one or hide the other. Such a post
+ * can also be in another cluster. Posts whose votes are hidden from the actor count as if nobody had voted for them, as in
  * lists: which one stays would tell their order.
  */
 export async function findClusters(
@@ -98,17 +99,17 @@ async function starsOf(order: readonly number[], comparing: Comparing): Promise<
   return stars
 }
 
-interface Told {
-  /** Posts that are in a cluster, and the post of it that stays. */
+interface Listed {
+  /** For each post in a cluster, the post that stays. */
   taken: ReadonlyMap<number, number>
-  /** Posts that a cluster names and cannot have, and the post of that cluster that stays. */
+  /** For each post listed as apart, the post that stays in that cluster. */
   apart: ReadonlyMap<number, number>
 }
 
-/** The posts that are most like one, of those that are in no cluster; then those that are apart. */
+/** Returns the posts most like one that are in no cluster yet, followed by those that are apart. */
 async function likeOf(
   into: number,
-  { taken, apart }: Told,
+  { taken, apart }: Listed,
   { looked, likenesses, turn }: Comparing,
 ): Promise<Star['posts']> {
   const found: Star['posts'] = []
@@ -151,7 +152,7 @@ async function readPosts(
   }
 }
 
-/** A merge is refused where it would show votes or voters that are hidden: then the posts are no cluster. */
+/** A merge that would reveal hidden votes or voters is refused, so such posts form no cluster. */
 const isMergeable = (one: BoardedPost | undefined, other: BoardedPost | undefined): boolean =>
   one !== undefined && other !== undefined && shownBy(one, other) === undefined && shownBy(other, one) === undefined
 

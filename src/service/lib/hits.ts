@@ -116,7 +116,7 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
   if (hits.size < FEW && query.phrases.length === 0) await addInside()
   return done()
 
-  /** Whether a word is anywhere, as far as the reader sees. */
+  /** Whether the reader can see any post or comment with a word. */
   function isThere(term: Term): Promise<boolean> {
     const found = known.get(term) ?? look(term)
     known.set(term, found)
@@ -143,7 +143,7 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     await addSpelled(spelled, 'near')
   }
 
-  /** A word may be a part of others: of those in the titles of the newest posts that the reader sees. */
+  /** Searches for longer words that contain the words of the query. They come from the titles of the newest visible posts. */
   async function addInside(): Promise<void> {
     const asked = terms.slice(0, MOST_WORDS).filter(({ word }) => isPart(word))
     const areThere = await Promise.all(terms.length === 1 ? [] : asked.map(isThere))
@@ -158,11 +158,11 @@ export async function findHits({ db, filter, query, readable, now }: Search): Pr
     await addSpelled(spelled, 'inside')
   }
 
-  /** Adds what has all terms, of which some stand for other words. */
+  /** Adds the posts and comments that have all terms, after some terms were replaced with other words. */
   async function addSpelled(spelled: readonly Term[], how: Match): Promise<void> {
     if (spelled.every((term) => terms.includes(term))) return
     const all = match(({ any }) => any, spelled)
-    // Words that others are inside of may be common: then the newest posts with them are found without the rest
+    // If many posts match, the index is read from the newest post on. Otherwise all matches are sorted
     const given = { most: MOST_OF_WORD, isRare: how === 'near' || !(await areMany(db, all, MANY)) }
     await add(await postHits(db, filter, match(({ inTitle }) => inTitle, spelled), { ...given, text: true, isCovered }), 'title', () => how) // prettier-ignore
     // Each of these looks for hundreds of spellings
@@ -225,12 +225,12 @@ export async function numbersOf(db: Db, filter: PostFilter, query: SearchQuery):
   return (await passing(db, testsOf(query), rows)).map(({ number }) => number)
 }
 
-/** The most posts whose merged posts are read for the phrases of a query, and for what it excludes. */
+/** Maximum number of posts whose merged posts are read, for phrases and for exclusions. */
 const MOST_ROOTS = 50
 
 /**
- * Applies the conditions that the index cannot check: phrases, excluded words and votes. A phrase may also be in a post that
- * was merged into the one that was found, and so may what is excluded.
+ * Applies the conditions that the index cannot check: phrases, exclusions and votes. Phrases and exclusions also match the
+ * posts that were merged into a post.
  */
 async function passing<Row extends PostHit>(db: Db, tests: Tests, rows: readonly Row[]): Promise<Row[]> {
   const some = rows.filter(tests.hasVotes)
@@ -241,13 +241,12 @@ async function passing<Row extends PostHit>(db: Db, tests: Tests, rows: readonly
   return some.filter((row) => passed.has(row) && !roots.has(row.postId))
 }
 
-/** Rows of which a merged post has the phrases that they lack. */
+/** Returns the rows that have the phrases only together with a merged post. */
 async function passingMerged<Row extends PostHit>(
   db: Db,
   { patterns, hasText }: Tests,
   rows: readonly Row[],
 ): Promise<Row[]> {
-  // prettier-ignore
   const roots = [...new Set(rows.map(({ postId }) => postId))].slice(0, MOST_ROOTS)
   const turn = turns()
   const merged = await mergedTexts(db, roots, patterns)
@@ -260,7 +259,7 @@ async function passingMerged<Row extends PostHit>(
   return found
 }
 
-/** The posts of rows into which something was merged that has an excluded word or phrase. */
+/** Returns the posts whose merged posts contain an excluded word or phrase. */
 async function refusedMerged(db: Db, { without, refused }: Tests, rows: ReadonlySet<PostHit>) {
   if (without.length === 0 || rows.size === 0) return new Map<string, string[]>()
   const spelled = (word: string) => spellingsOf(word).map((text) => [{ text, isStart: false }])
@@ -269,13 +268,12 @@ async function refusedMerged(db: Db, { without, refused }: Tests, rows: Readonly
   return mergedTexts(db, roots.slice(0, MOST_ROOTS), refused)
 }
 
-/** The texts with any of some patterns that were merged into some posts. What readers may not see is left out for all. */
+/** Returns the merged texts that match any pattern, by post. Texts that not everybody can read are never used. */
 async function mergedTexts(
   db: Db,
   roots: readonly string[],
   patterns: readonly RegExp[],
 ): Promise<Map<string, string[]>> {
-  // prettier-ignore
   const turn = turns()
   const merged = new Map<string, string[]>()
   for (const { rootId, title, contentMarkdown } of await textsMergedInto(db, roots, { hidden: false })) {

@@ -6,7 +6,7 @@ import type { View } from '../kit/page.js'
 import { Check, Choice, Field, Form, Submit } from '../parts/form.js'
 import { Refused } from '../parts/refused.js'
 
-/** What others see, as the person chose it. */
+/** The visibility settings of a profile. */
 interface Shows {
   username: string
   showProfile: boolean
@@ -14,7 +14,7 @@ interface Shows {
   showComments: boolean
 }
 
-/** Until the address is confirmed. */
+/** Asks the person to confirm their address. */
 export function Unverified({ view }: { view: View }) {
   const { t, viewer } = view
   if (viewer?.isVerified) return null
@@ -30,7 +30,7 @@ export function Unverified({ view }: { view: View }) {
   )
 }
 
-/** The name, beside the address, which nobody changes here. */
+/** The form for the name. It shows the address, which cannot be changed here. */
 export function Name({ view }: { view: View }) {
   const { t, viewer } = view
   return (
@@ -76,7 +76,7 @@ export function Language({ view }: { view: View }) {
   )
 }
 
-/** What others see of the person. */
+/** The form for the visibility of the profile. */
 export function Profile({ view, shows }: { view: View; shows: Shows }) {
   const { t, href } = view
   return (

@@ -9,7 +9,7 @@ const mailed = () => import('./mailed.js')
 const notificationSettings = () => import('./notificationsettings.js')
 const mailLinks = () => import('./maillinks.js')
 
-/** What mails lead to. A site without pages has these of them. */
+/** The routes that mails link to. A site without pages has only these. */
 export const ofMails = {
   pages: {
     '/email-verify': async () => (await mailed()).verifyPage,

@@ -9,7 +9,7 @@ import { deviceOf } from '../parts/device.js'
 import { Field, Form, Submit } from '../parts/form.js'
 import { Hour, latest, Time } from '../parts/time.js'
 
-/** The password, or a mail to choose one. */
+/** The form for the password, or a button that mails a link to set one. */
 export function Password({ view }: { view: View }) {
   const { t, viewer } = view
   return (
@@ -90,7 +90,7 @@ export function SecondFactor({
   )
 }
 
-/** Where the person is signed in. */
+/** The list of sessions. */
 export function Sessions({ view, open }: { view: View; open: readonly Session[] }) {
   const { t } = view
   return (
@@ -132,7 +132,7 @@ export function Sessions({ view, open }: { view: View; open: readonly Session[] 
   )
 }
 
-/** How the person can sign in, and when they last did so. */
+/** The ways to sign in, with the time of their last use. */
 export const Ways = ({ view, ways }: { view: View; ways: readonly Identity[] }) => (
   <section>
     <h2>{view.t('settings.ways')}</h2>

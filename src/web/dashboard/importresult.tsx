@@ -173,7 +173,7 @@ function Places({ view, places, isDry }: { view: View; places: NonNullable<Balan
   )
 }
 
-/** What became of the records of each board. */
+/** The results for each board. */
 function ByBoard({ view, byBoard }: { view: View; byBoard: Balance['byBoard'] }) {
   const { t, words } = view
   const part = (label: Key, key: 'posts' | 'votes' | 'comments') => ({
@@ -205,7 +205,7 @@ function ByBoard({ view, byBoard }: { view: View; byBoard: Balance['byBoard'] })
   )
 }
 
-/** Why records were refused. */
+/** The reasons why records were refused. */
 function Failures({ view, failures, others }: { view: View; failures: Balance['failures']; others: number }) {
   const { t, words } = view
   if (failures.length === 0) return null
@@ -237,7 +237,7 @@ function Failures({ view, failures, others }: { view: View; failures: Balance['f
   )
 }
 
-/** Images of other hosts, which stay there. */
+/** Images on other hosts. An import does not copy them. */
 function LinkedImages({ view: { t }, linked }: { view: View; linked: Balance['linkedImages'] }) {
   if (!linked) return null
   return (
@@ -273,7 +273,7 @@ function MissingImages({ view: { t }, missing }: { view: View; missing: Balance[
   )
 }
 
-/** Posts that are like earlier ones. */
+/** Imported posts that are similar to earlier ones. */
 function Similar({ view, similar }: { view: View; similar: Balance['similar'] }) {
   const { t } = view
   if (!similar) return null

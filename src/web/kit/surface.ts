@@ -71,7 +71,7 @@ export const surfaceOf =
 interface PageServer extends Pick<Parameters<Surface>[1], 'responses' | 'origins'> {
   server: FastifyInstance
   routes: Routes
-  /** What makes the pages. */
+  /** Loads the modules that render pages. */
   makers(this: void): Promise<{ renderer: Renderer; forms: Forms }>
 }
 
@@ -154,16 +154,16 @@ interface Sent {
   body: unknown
   images: SentImage[]
   file?: SentFile | undefined
-  /** Ends what may still arrive. */
+  /** Stops an upload that is still arriving. */
   close?(this: void): void
 }
 
-/** The fields of a form, and its images or its file where the action takes any. */
+/** Reads the fields of a form, with its images or its file if the action accepts any. */
 async function bodyOf(pages: PageServer, raw: FastifyRequest, act: AnyAction): Promise<Sent> {
   if (!isMultipart(raw.headers)) return { body: raw.body, images: [] }
   if (act.file !== undefined) return fileOf(pages, raw, act.file)
   if (act.images === undefined) throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'This form takes no files.')
-  // A form without images takes no place of an upload, and may come from somebody whose session has ended
+  // A form without images does not count as an upload. Its sender may be signed out
   if (Number(raw.headers['content-length']) <= FORM_LIMIT) return receiveForm(raw.headers, raw.raw)
   const incoming = await incomingOf(pages, raw, MULTIPART_LIMIT)
   try {
@@ -189,7 +189,7 @@ async function fileOf(pages: PageServer, raw: FastifyRequest, maxBytes: number):
   }
 }
 
-/** What arrives may be in memory: not from visitors, who get no form with files. */
+/** Accepts uploads only from people who are signed in, because they can be held in memory. */
 async function incomingOf({ server, makers }: PageServer, raw: FastifyRequest, maxBytes: number) {
   const { userId, refusal } = await (await makers()).renderer.actorOf(raw)
   if (userId === null) throw refusal ?? new AppError('INVALID_AUTH_HEADER', 'Sign in first.')

@@ -1,5 +1,5 @@
 import type { Key } from '../../core/catalogue.js'
-import { isTrend, STATUS_KINDS, UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
+import { hidesFinished, STATUS_KINDS, UNFINISHED, type StatusKind } from '../../core/statuskinds.js'
 import * as boards from '../../service/boards.js'
 import * as posts from '../../service/postlists.js'
 import * as roadmaps from '../../service/roadmaps.js'
@@ -167,7 +167,7 @@ async function listOf(view: View, state: State, { usual, ...filter }: Within) {
   }
   const list = await view.call(posts.list, {
     ...asked,
-    ...(isTrend(asked) && { statusKind: [...STATUS_KINDS] }),
+    ...(hidesFinished(asked) && { statusKind: [...STATUS_KINDS] }),
     page: pageNumber(view),
     limit: sizeOf(view),
     votes: false,

@@ -1,4 +1,4 @@
-import { isTrend, STATUS_KINDS } from '../../core/statuskinds.js'
+import { hidesFinished, STATUS_KINDS } from '../../core/statuskinds.js'
 import { VIEW_SORTS, type ViewInput } from '../../service/lib/views.js'
 import { withQuery } from '../kit/addresses.js'
 import { ageMs } from '../../service/lib/times.js'
@@ -41,10 +41,10 @@ type Asked = ReturnType<typeof askedOf>
 /** As the table of posts shows them: without spam, unless the address asks for it. */
 export const inTable = (asked: Asked): Asked => (asked.spam ? asked : { ...asked, withoutSpam: true })
 
-/** As the table lists them: by trend too with what is done, so that the list has what its counts and its file have. */
+/** The input of the table's list. Sorted by trend it also shows finished posts, so that it matches its counts and its download. */
 export const listedInTable = (asked: Asked): Asked => {
   const shown = inTable(asked)
-  return isTrend(shown) ? { ...shown, statusKind: [...STATUS_KINDS] } : shown
+  return hidesFinished(shown) ? { ...shown, statusKind: [...STATUS_KINDS] } : shown
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000

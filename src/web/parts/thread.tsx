@@ -64,7 +64,7 @@ interface ThreadProps {
 interface ItemProps extends ThreadProps {
   node: Node
   depth: number
-  /** What it replies to. */
+  /** The comment that it replies to. */
   to?: Node
 }
 
@@ -91,7 +91,7 @@ function CommentItem(props: ItemProps) {
   )
 }
 
-/** Who wrote it, when, and what it is. */
+/** The author, the time and the labels of a comment. */
 function CommentFacts({ view, slug, node, depth, to, poster, team }: ItemProps) {
   const { t } = view
   const { comment, author } = node
@@ -126,7 +126,7 @@ function CommentFacts({ view, slug, node, depth, to, poster, team }: ItemProps) 
   )
 }
 
-/** The form of a reply, and what else the viewer may do. */
+/** The reply form, and the other actions of the viewer. */
 function CommentTools({ view, slug, node, post, reported, team }: ItemProps) {
   const { t, viewer } = view
   const { comment, author } = node

@@ -15,7 +15,7 @@ interface Props {
   reported: readonly Reported[]
 }
 
-/** What the viewer may do with a post. */
+/** The actions that the viewer may take on a post. */
 export function PostTools({ view, post, isFollowed, reported }: Props) {
   const { t, href } = view
   const path = links.post(post.slug)

@@ -115,7 +115,7 @@ interface InputView<In> extends FlagNames<In> {
   prompts?: readonly (keyof In & string)[] // prompted for on a terminal if missing
   unless?: Partial<Record<keyof In & string, keyof In & string>> // a field that makes the prompt for another needless where it is given
   generated?: keyof In & string // a secret with a --generate-… flag
-  steadily?(this: void, input: Values): Partial<In> // what --all also asks for in a steady order, to have the same rows there
+  steadily?(this: void, input: Values): Partial<In> // input that --all adds when it reads the list again in a steady order, so that both have the same rows
   joined?: keyof In & string // the positional field that takes all arguments: a list, or a text joined by spaces
   text?: keyof In & string // a long text, with a …-file flag and an editor
   texts?: readonly (keyof In & string)[] // others, without an editor

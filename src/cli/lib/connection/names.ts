@@ -32,11 +32,11 @@ const SHOW: Readonly<Record<Noun, Show | undefined>> = {
   subject: undefined,
 }
 
-/** A lower-case word, as urls, slugs and numbers are. */
+/** Whether a name has the form of a url, a slug or a number: lower-case letters, digits and hyphens. */
 const isSlug = (name: string): boolean => /^[\p{L}\p{M}\p{N}-]+$/u.test(name) && name === name.toLowerCase()
 const isNumberOrSlug = (name: string): boolean => isSlug(name.replace(/^#/, ''))
 
-/** Whether operations may find a row by this name themselves; no entry: by its id alone. */
+/** Whether an operation itself can find a row by a name. Nouns without an entry are found only by id. */
 const FOUND_BY: Partial<Record<Noun, (name: string) => boolean>> = {
   board: isSlug,
   roadmap: isSlug,
@@ -49,9 +49,9 @@ const FOUND_BY: Partial<Record<Noun, (name: string) => boolean>> = {
 }
 
 /**
- * Lets a call take names and starts of ids too. What the operation itself finds by a name wins. Names are looked up
- * first, so the operation runs once. A read for which this may be unnecessary is tried before, so that a usual one is
- * a single request: by a url, a number or an address. If it finds nothing, its names are looked up then.
+ * Lets a call take names and prefixes of ids. If the operation itself finds a row by the name, that row is used. A change
+ * looks names up first, so the operation runs once. A read does so only for names that the operation cannot find. With a
+ * url, a number or an address it is sent at once, and again with the id if the server finds nothing.
  */
 export function withNames(call: Call): Call {
   const known = new Map<string, string>()
@@ -127,7 +127,7 @@ async function resolved(call: Call, noun: Noun, name: string): Promise<string> {
   return id === name || (await isShown(call, noun, name)) ? name : id
 }
 
-/** The id of a name that the operation does not find; the name itself if nothing has it. */
+/** Returns the id of the row with a name, or the name itself if no row has it. */
 async function idOrName(call: Call, noun: Noun, name: string): Promise<string> {
   try {
     return String(await idOf(call, noun, name))

@@ -16,7 +16,7 @@ export interface About {
   secrets: readonly string[]
 }
 
-/** The options without a file that was refused: it would be again. */
+/** Removes the options whose value the error names: they would fail again. */
 const usable = (options: readonly string[], { message }: AppError): string[] =>
   options
     .filter((option) => option.startsWith('--'))
@@ -29,7 +29,7 @@ const usable = (options: readonly string[], { message }: AppError): string[] =>
       [...options],
     )
 
-/** What the fixes of several errors have: ways to say a command, and commands. */
+/** Builds the commands that several fixes suggest. */
 export function commandsOf({ error, args, server, command, names, secrets }: About) {
   const again = (changed: readonly string[]) => [commandLine(changed, secrets)]
   const run = (...commands: readonly string[]) =>
@@ -63,7 +63,7 @@ export function commandsOf({ error, args, server, command, names, secrets }: Abo
   const totp = [`${again(withoutOption(args, '--code')).join('')} --code CODE`]
   const own = usable(withoutOption(connectionOptions(args), '--server'), error)
   const origins = commandLine(['config', 'list', '--show-origin', ...own])
-  // Reads what it can from a file that other commands reject
+  // Reads the valid settings of a configuration file that other commands reject
   const invalid = [
     ...(error.place === undefined ? [] : [`Correct ${error.place}.`]),
     commandLine([
@@ -96,5 +96,5 @@ export function commandsOf({ error, args, server, command, names, secrets }: Abo
   }
 }
 
-/** A failed command, and what its fixes are made of. */
+/** A failed command, and the commands that fixes suggest for it. */
 export interface Failed extends About, ReturnType<typeof commandsOf> {}

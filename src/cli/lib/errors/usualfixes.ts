@@ -33,7 +33,7 @@ export function usualFixes(about: About): Record<ErrorCode, readonly string[]> {
   return { ...lists, ...fixesOfAccount(failed), ...fixesOfContent(failed), ...fixesOfSite(failed) }
 }
 
-/** What a caller gives, who they are, and what they may do. */
+/** Fixes for input, sign-in and permissions. */
 function fixesOfAccount({ server, run, explained, help, login, users, missing, password, who, totp, later }: Failed) {
   return {
     VALIDATION_ERROR: help,
@@ -82,7 +82,7 @@ function fixesOfAccount({ server, run, explained, help, login, users, missing, p
   } satisfies Fixes
 }
 
-/** Rows that are not there, or that refuse a change. */
+/** Fixes for missing rows and conflicts. */
 function fixesOfContent({
   error,
   args,
@@ -148,7 +148,7 @@ function fixesOfContent({
   } satisfies Fixes
 }
 
-/** The server, its mail, its database, its files and its backups. */
+/** Fixes for the server, mail, the database, files and backups. */
 function fixesOfSite(failed: Failed) {
   const {
     error,
