@@ -208,10 +208,10 @@ export const matchOfAny = (db: Db, queries: readonly string[]): string => querie
 export function keysIn(
   { table, column: name, matches, isRare }: KeyIndex,
   value: unknown,
-  { most, created, after }: Sorting & { most: number; after?: number | undefined },
+  { most, created, after }: Sorting & { most: number | RawBuilder<unknown>; after?: number | undefined },
 ): RawBuilder<{ post: number | string }> {
   const [direction, comparison] = created === 'desc' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
   const column = sql.ref(`${table}.${name}`)
   const beyond = after === undefined ? sql`` : sql` and ${column} ${comparison} ${after}`
-  return sql`select ${column} as post from ${sql.table(table)} where ${matches(value)}${beyond} order by ${isRare ? sql`${column} + 0` : column} ${direction} limit ${sql.lit(most)}`
+  return sql`select ${column} as post from ${sql.table(table)} where ${matches(value)}${beyond} order by ${isRare ? sql`${column} + 0` : column} ${direction} limit ${typeof most === 'number' ? sql.lit(most) : most}`
 }

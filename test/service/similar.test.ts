@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/core/ids.js'
+import { indexAgain } from '../../src/db/search.js'
 import * as boards from '../../src/service/boards.js'
 import * as merges from '../../src/service/merges.js'
 import type { Item } from '../../src/service/moderation.js'
@@ -49,6 +51,21 @@ describe.each(engines)('similar posts on %s', (engine) => {
     const listed = (await site.http('POST /posts/get', { body: { query: 'csv', votes: false } })).body.posts
     expect(body).toEqual({ posts: listed, reasons: [{ postId: listed[0].postId, score: expect.any(Number) as number, words: ['csv'] }] }) // prettier-ignore
     expect((await site.http('GET /posts/similar')).body.code).toBe('VALIDATION_ERROR')
+  })
+
+  it('are the same by words of hundreds of titles, and where PostgreSQL plans each of these', async () => {
+    const { site, like } = await filled(engine)
+    await site.call(posts.create, { title: 'Unlike' })
+    const { userId } = await site.db.selectFrom('posts').select('userId').executeTakeFirstOrThrow()
+    const many = Array.from({ length: 250 }, (_, at) => ({ title: `Dark mode ${at}`, contentMarkdown: null, userId, boardId: null, roadmap_id: null, display: 1 as const, createdAt: '', updatedAt: '', postId: newId(), slug: `s${at}`, slugId: `s${at}` })) // prettier-ignore
+    for (let at = 0; at < many.length; at += 50) await site.db.insertInto('posts').values(many.slice(at, at + 50)).execute() // prettier-ignore
+    await indexAgain(site.db, many.map(({ postId }) => postId)) // prettier-ignore
+    const asked = ['dark mode 17', 'evening mode', 'dark exprot', 'Modes of transport']
+    const found = await Promise.all(asked.map((title) => like(title)))
+    expect(found.map(([first]) => first)).toEqual(['Dark mode 17', 'Dark mode for the evening', 'Export as CSV', 'Modes of transport']) // prettier-ignore
+    const number = 300_000
+    await site.db.updateTable('posts').set({ number }).where('title', '=', 'Unlike').execute()
+    expect(await Promise.all(asked.map((title) => like(title)))).toEqual(found)
   })
 
   it('are found by a last word that is half typed, before its other spellings', async () => {

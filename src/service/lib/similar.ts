@@ -6,7 +6,7 @@ import { termOf, termOfAny, termOrAny, withoutBeginnings, type Term } from '../.
 import { wordsNear } from '../../core/search/typos.js'
 import { titlesMergedInto, type ComparedPost } from '../../db/posts/compared.js'
 import type { PostFilter } from '../../db/posts/filter.js'
-import { postsWithMost, postsHaving } from '../../db/posts/similar.js'
+import { MOST_COUNTED, postsWithMost, postsHaving } from '../../db/posts/similar.js'
 import { matchOfTerms } from '../../db/search.js'
 import type { Db } from '../../db/tables.js'
 import { turns } from './turns.js'
@@ -65,13 +65,13 @@ export async function findSimilar(
     .filter(({ isThere }) => isThere)
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, MOST_WORDS)
-    .map(({ part, weight, term, near }) => ({
-      inTitle: inTitle(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))])),
-      anywhere: anywhere(db, term),
+    .map(({ part, weight, term, having }) => ({
+      inTitle: eachOf(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))]).inTitle),
+      anywhere: eachOf(db, term.any),
+      isCommon: having >= MOST_COUNTED,
       weight,
-      isRare: near !== undefined,
     }))
-  const posts = (await postsWithMost(db, filter, wanted, { limit: MOST_COMPARED, hidden })).filter(
+  const posts = (await postsWithMost(db, filter, wanted, { limit: MOST_COMPARED, hidden, all })).filter(
     ({ postId }) => postId !== except,
   )
   const ids = posts.map(({ postId }) => postId)
@@ -95,6 +95,10 @@ export async function findSimilar(
   }
 }
 
+/** A query for each of some alternatives, each once. */
+const eachOf = (db: Db, alternatives: Term['any']): string[] => [
+  ...new Set(alternatives.map((tokens) => matchOfTerms(db, { all: [[tokens]] }))),
+]
 const inTitle = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.inTitle] })
 const anywhere = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.any] })
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { groupedBy } from '../../../src/core/grouped.js'
 import { seededRandom } from '../../../src/core/random.js'
 import { searchWords } from '../../../src/core/search/words.js'
 import { connect, isPostgres } from '../../../src/db/connect.js'
@@ -34,7 +35,7 @@ const read = () =>
   JSON.parse(readFileSync(path.join(import.meta.dirname, '../duplicates/pairs.json'), 'utf8')) as Labelled
 
 /** Similar posts: how many duplicates are found, and how long it takes on a large site. */
-export const similar = (): Case[] => [recall(), speed('SQLite'), speed('PostgreSQL')]
+export const similar = (): Case[] => [recall(), recallAmongMany(), speed('SQLite'), speed('PostgreSQL')]
 
 const FOUND = 5
 const FILTER = { boards: [], roadmaps: undefined, author: undefined, hidden: false } as const
@@ -130,6 +131,52 @@ const recall = (): Case => {
       note: `${hits.length} pairs${words.length > 0 ? `; by words alone ${share(words, each).toFixed(1)} %` : ''}`,
     }))
   }
+}
+
+/** Whether old duplicates are found on a large site, whose other titles are made of the same words. */
+const recallAmongMany = (): Case => {
+  const name = `similar posts, labelled duplicates among ${POSTS.toLocaleString('en')} posts`
+  return {
+    name,
+    long: true,
+    run: () =>
+      inFolder(async (url) => {
+        const { pairs } = read()
+        const originals = [...new Set(pairs.map(({ of }) => of.title))]
+        const titles = shuffled([...originals, ...mixedTitles(POSTS - originals.length)])
+        const db = await fill(url, titles, () => '')
+        try {
+          const hits: Hit[] = []
+          for (const pair of pairs) {
+            const { found } = await findSimilar(db, FILTER, { title: pair.duplicate.title, limit: FOUND }, { hidden: false }) // prettier-ignore
+            hits.push(hitOf(pair, found.map(({ post }) => post.title))) // prettier-ignore
+          }
+          return (['five', 'first'] as const).map((each) => ({
+            name: `${name}: ${each === 'five' ? 'among five' : 'first'}`,
+            result: { value: share(hits, each), unit: '%' },
+          }))
+        } finally {
+          await db.destroy()
+        }
+      }),
+  }
+}
+
+/** Titles of random words of the labelled ones, each of the titles of one repository, or of one script without spaces. */
+function mixedTitles(count: number): string[] {
+  const { pairs, others } = read()
+  const known = [...others, ...pairs.flatMap(({ repository, duplicate, of: original }) => [duplicate, original].map(({ title }) => ({ repository, title })))] // prettier-ignore
+  const split = known.map(({ repository, title }) => {
+    const script = /[\u3040-\u30ff]/.test(title) ? 'Japanese' : /\p{Script=Han}/u.test(title) ? 'Chinese' : undefined
+    return { group: script ?? repository, words: script ? (title.match(/.{1,3}/gsu) ?? []) : title.split(/\s+/) }
+  })
+  const groups = groupedBy(split, ({ group }) => group)
+  const next = seededRandom(5)
+  const pick = <Item>(items: readonly Item[]) => items[Math.floor(next() * items.length)]
+  return Array.from({ length: count }, () => {
+    const like = pick(split)
+    return (like?.words ?? []).map(() => pick(pick(groups.get(like?.group ?? '') ?? [])?.words ?? [])).join(' ')
+  })
 }
 
 const of = (hits: Hit[], language: string) => hits.filter(({ pair }) => pair.language === language)
