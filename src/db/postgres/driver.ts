@@ -57,8 +57,7 @@ export class PoolDriver implements Driver {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEPALIVE,
       application_name: 'feedbackctl',
-      // To compile a query takes PostgreSQL longer than to run any of ours
-      ...(names && { ...limits, options: '-c jit=off' }),
+      ...(names && limits),
     })
     this.#pool.on('error', () => {}) // an idle connection was cut; the next query opens another
     this.#pool.on('connect', (client) => {

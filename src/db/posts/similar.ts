@@ -3,19 +3,22 @@ import { sql, type RawBuilder } from 'kysely'
 import { SHOWN } from '../../core/hidden.js'
 import { compiled } from '../cache/compiled.js'
 import { isPostgres } from '../dialect.js'
-import { keysIn, matchOfAny, rarely, wordIndex } from '../search.js'
+import { keysIn, rarely, wordIndex } from '../search.js'
 import type { Db } from '../tables.js'
 import { COMPARED, type ComparedPost } from './compared.js'
 import { conditionsOf, conditionsOn, type Conditions, type PostFilter } from './filter.js'
 
-/** A word that is searched for: of each list, one of its full-text queries, which `matchOfTerms` makes. */
+/** A word that is searched for: full-text queries that `matchOfTerms` makes. */
 export interface Wanted {
-  inTitle: string[]
-  anywhere: string[]
-  /** True for a word of `MOST_COUNTED` titles: that a text has it too says little. */
-  isCommon: boolean
+  inTitle: string
+  /** Not given for a word of hundreds of titles: that a text has it too says little. */
+  anywhere?: string | undefined
   /** How much a title with this word adds to the rank of a post. */
   weight: number
+  /** True where many titles may match. */
+  isFrequent: boolean
+  /** True where hundreds of spellings are looked for; see `rarely`. */
+  isSpelled: boolean
 }
 
 /**
@@ -31,61 +34,74 @@ const LOOKED = [
 const OF_TEXT = 0.3
 /** Weights become whole numbers, so that their sum is the same in any order. */
 const EXACT = 1e6
-/** Between queries; words never have it. */
-const SEPARATOR = '\n'
 
 /** At most this many of the newest posts are counted for a word. */
 export const MOST_COUNTED = 200
 
+/** Posts that match, of the newest `MOST_COUNTED`. */
+export interface Having {
+  /** Those that everybody sees. Only these may show in an answer, or anybody could look for the words of the others. */
+  shown: number
+  /** All of them: what a query costs. */
+  all: number
+}
+
 /**
- * How many posts that everybody sees have what each of these queries says, of the newest `MOST_COUNTED`, and how many posts
- * there are. Others do not count: what is asked shows in the answer, so anybody could look for their words.
+ * How many posts match each of these queries. `titles`: they are for words in titles, which few posts have. `newest`: the
+ * number of the newest post.
  */
-export async function postsHaving(db: Db, matches: readonly string[]): Promise<{ counts: number[]; all: number }> {
-  if (matches.length === 0) return { counts: [], all: 0 }
-  const all = await newestNumber(db)
-  if (isPostgres(db)) return { counts: await (all > LARGE ? countsOf : countsByIndex)(db, matches), all }
-  const [counts, turn] = [[] as number[], turns()]
+export async function postsHaving(
+  db: Db,
+  matches: readonly string[],
+  { titles, newest }: { titles: boolean; newest: number },
+): Promise<Having[]> {
+  if (matches.length === 0) return []
+  if (isPostgres(db)) return titles && newest <= LARGE ? countsByIndex(db, matches) : countsOf(db, matches)
+  const [counts, turn] = [[] as Having[], turns()]
   for (const match of matches) {
     counts.push(...(await countsOf(db, [match])))
     await turn()
   }
-  return { counts, all }
+  return counts
 }
 
-/** With more posts, PostgreSQL plans each query: to read all posts with a common word would take too long. */
+/**
+ * With more posts, PostgreSQL plans each query for a frequent word, and looks at fewer of its titles: to read all posts
+ * with it would take too long.
+ */
 const LARGE = 200_000
+const TITLES_OF_LARGE = 500
 
-async function countsOf(db: Db, matches: readonly string[]): Promise<number[]> {
+const IS_SHOWN = sql`posts.display = 1 and posts.is_spam = ${sql.lit(SHOWN)}`
+
+async function countsOf(db: Db, matches: readonly string[]): Promise<Having[]> {
   const [row] = await compiled(db, 'postsHaving', { matches }, (given) => ({
     compile: () => {
       const index = wordIndex(db)
       const counts = given.matches.map(
         (match, at) =>
-          sql`(select count(*) from (${keysIn(index, match, { created: 'desc', most: MOST_COUNTED })}) as part cross join posts
-            where ${isCounted}) as ${sql.ref(`count${at}`)}`,
+          sql`(select count(posts.number) as ${sql.ref(`shown${at}`)}, count(part.post) as ${sql.ref(`all${at}`)}
+            from (${keysIn(index, match, { created: 'desc', most: MOST_COUNTED })}) as part
+            left join posts on posts.number = part.post and ${IS_SHOWN}) as ${sql.ref(`counted${at}`)}`,
       )
-      return sql<Record<string, number>>`select ${sql.join(counts)}`.compile(db)
+      return sql<Record<string, number>>`select * from ${sql.join(counts, sql` cross join `)}`.compile(db)
     },
   }))
-  return matches.map((_, at) => row?.[`count${at}`] ?? 0)
+  return matches.map((_, at) => ({ shown: row?.[`shown${at}`] ?? 0, all: row?.[`all${at}`] ?? 0 }))
 }
 
-const isCounted = sql`posts.number = part.post and posts.display = 1 and posts.is_spam = ${sql.lit(SHOWN)}`
-
-/** The same by PostgreSQL's full-text index alone, in one plan for all words. */
-async function countsByIndex(db: Db, matches: readonly string[]): Promise<number[]> {
-  const rows = await compiled(db, 'postsHaving by index', { matches }, (given) => ({
+/** The same by PostgreSQL's full-text index alone, in one plan for all queries. */
+const countsByIndex = (db: Db, matches: readonly string[]): Promise<Having[]> =>
+  compiled(db, 'postsHaving by index', { matches }, (given) => ({
     compile: () => {
       const newest = keysIn(rarely(db, wordIndex(db)), sql.ref('wanted.match'), { created: 'desc', most: MOST_COUNTED })
-      return sql<{ count: number }>`
-        select count(posts.number) as count from unnest(${given.matches}::text[]) with ordinality as wanted (match, nth)
-        left join lateral (${newest}) as part on true left join posts on ${isCounted}
+      return sql<Having>`
+        select count(posts.number) as shown, count(part.post) as "all"
+        from unnest(${given.matches}::text[]) with ordinality as wanted (match, nth)
+        left join lateral (${newest}) as part on true left join posts on posts.number = part.post and ${IS_SHOWN}
         group by wanted.nth order by wanted.nth`.compile(db)
     },
   }))
-  return rows.map(({ count }) => count)
-}
 
 /** Other requests have their turn after so many milliseconds: SQLite answers in this thread. */
 const TURN_MS = 5
@@ -121,20 +137,21 @@ export async function postsWithMost(
   return posts.length >= options.limit || isAll ? posts : postsAmong(db, filter, wanted, { ...options, ...many })
 }
 
-/** The newest posts with one of the matches; each gains the weight. */
+/** The newest posts that match; each gains the weight. */
 interface List {
-  matches: string[]
+  match: string
   weight: number
   most: number
-  isCommon: boolean
+  /** True where PostgreSQL plans the query for these very words. */
+  isPlanned: boolean
 }
 
 interface Options {
   limit: number
   /** Also by the words of what was held when it was merged into them. */
   hidden: boolean
-  /** How many posts there are, from `postsHaving`. */
-  all: number
+  /** The number of the newest post. */
+  newest: number
 }
 
 interface Alike extends ComparedPost {
@@ -146,44 +163,61 @@ async function postsAmong(
   db: Db,
   filter: PostFilter,
   wanted: readonly Wanted[],
-  { limit, hidden, all, titles, texts, alike }: Options & (typeof LOOKED)[number],
+  { limit, hidden, newest, ...looked }: Options & (typeof LOOKED)[number],
 ): Promise<Alike[]> {
   const conditions = conditionsOf(db, filter)
   if (!conditions || wanted.length === 0) return []
-  const lists = wanted
-    .flatMap(({ inTitle, anywhere, weight, isCommon }) => [
-      { matches: inTitle, weight: weight * (1 - OF_TEXT), most: titles, isCommon },
-      ...(isCommon ? [] : [{ matches: anywhere, weight: weight * OF_TEXT, most: texts, isCommon }]),
-    ])
-    .map((list) => ({ ...list, weight: Math.round(list.weight * EXACT) }))
-  if (!isPostgres(db)) {
-    const found = JSON.stringify(await alikeInTurns(db, lists, alike))
-    return foundAmong(db, { name: `foundAlike ${alike}`, hidden }, { ...conditions, found, limit }, (wants) =>
-      sql`select json_extract(value, '$[0]') as post, json_extract(value, '$[1]') as alike from json_each(${wants.found})`) // prettier-ignore
-  }
-  const isPlanned = ({ isCommon }: List) => isCommon && all > LARGE
-  const [planned, others] = [lists.filter(isPlanned), lists.filter((list) => !isPlanned(list))]
+  const { alike } = looked
+  const lists = listsOf(wanted, { ...looked, isLarge: isPostgres(db) && newest > LARGE })
+  if (isPostgres(db)) return foundByLists(db, lists, { conditions, limit, hidden, alike })
+  const found = JSON.stringify(await alikeInTurns(db, lists, alike))
+  return foundAmong(db, { name: `foundAlike ${alike}`, hidden }, { ...conditions, found, limit }, (wants) =>
+    sql`select json_extract(value, '$[0]') as post, json_extract(value, '$[1]') as alike from json_each(${wants.found})`) // prettier-ignore
+}
+
+const listsOf = (
+  wanted: readonly Wanted[],
+  { titles, texts, isLarge }: { titles: number; texts: number; isLarge: boolean },
+): List[] =>
+  wanted.flatMap(({ inTitle, anywhere, weight, isFrequent, isSpelled }) => {
+    const isPlanned = isLarge && isFrequent && !isSpelled
+    const [ofTitle, ofText] = [1 - OF_TEXT, OF_TEXT].map((share) => Math.round(weight * share * EXACT))
+    return [
+      { match: inTitle, weight: ofTitle ?? 0, most: isPlanned ? TITLES_OF_LARGE : titles, isPlanned },
+      // However few titles have a word, most texts may
+      ...(anywhere === undefined ? [] : [{ match: anywhere, weight: ofText ?? 0, most: texts, isPlanned: !isSpelled }]),
+    ]
+  })
+
+/** For PostgreSQL: the lists that need no plan of their own are read by the full-text index alone. */
+function foundByLists(
+  db: Db,
+  lists: readonly List[],
+  { conditions, limit, hidden, alike }: Omit<Options, 'newest'> & { conditions: Conditions; alike: number },
+): Promise<Alike[]> {
+  const planned = lists.filter(({ isPlanned }) => isPlanned)
+  const others = lists.filter(({ isPlanned }) => !isPlanned)
   const given = {
-    planned: planned.map(({ matches }) => matchOfAny(db, matches)),
+    ...conditions,
+    limit,
+    planned: planned.map(({ match }) => match),
     plannedWeights: planned.map(({ weight }) => weight),
-    matches: others.map(({ matches }) => matches.join(SEPARATOR)),
+    matches: others.map(({ match }) => match),
     weights: others.map(({ weight }) => weight),
     most: others.map(({ most }) => most),
   }
-  return foundAmong(db, { name: `postsWithMost ${alike}`, hidden }, { ...conditions, ...given, limit }, (wants) => {
-    // Not one query with all of the words: PostgreSQL would compare hundreds of them for each entry that it reads
+  const mosts = planned.map(({ most }) => most)
+  return foundAmong(db, { name: `foundByLists ${alike} ${mosts.join(' ')}`, hidden }, given, (wants) => {
     const most = sql.ref('wanted.most')
-    const newest = keysIn(rarely(db, wordIndex(db)), sql.ref('query'), { created: 'desc', most })
+    const newest = keysIn(rarely(db, wordIndex(db)), sql.ref('wanted.match'), { created: 'desc', most })
     const parts = [
       sql`select part.post, wanted.weight
-        from unnest(${wants.matches}::text[], ${wants.weights}::int[], ${wants.most}::int[]) as wanted (matches, weight, most)
-        cross join lateral (
-          select distinct newest.post from unnest(string_to_array(wanted.matches, ${sql.lit(SEPARATOR)})) as query
-          cross join lateral (${newest}) as newest order by newest.post desc limit ${most}
-        ) as part`,
+        from unnest(${wants.matches}::text[], ${wants.weights}::int[], ${wants.most}::int[]) as wanted (match, weight, most)
+        cross join lateral (${newest}) as part`,
       ...wants.planned.map(
         (match, at) =>
-          sql`select part.post, ${wants.plannedWeights[at]}::int as weight from (${keysIn(wordIndex(db), match, { created: 'desc', most: titles })}) as part`,
+          sql`select part.post, ${wants.plannedWeights[at]}::int as weight
+            from (${keysIn(wordIndex(db), match, { created: 'desc', most: mosts[at] ?? 0 })}) as part`,
       ),
     ]
     return sql`select post, sum(weight)::int as alike from (${sql.join(parts, sql` union all `)}) as parts
@@ -195,12 +229,30 @@ async function postsAmong(
 async function alikeInTurns(db: Db, lists: readonly List[], alike: number): Promise<[number, number][]> {
   const weights = new Map<number, number>()
   const turn = turns()
-  for (const { matches, weight, most } of lists) {
-    for (const number of await numbersWith(db, matchOfAny(db, matches), most))
-      weights.set(number, (weights.get(number) ?? 0) + weight)
+  for (const { match, weight, most } of lists) {
+    for (const number of await numbersWith(db, match, most)) weights.set(number, (weights.get(number) ?? 0) + weight)
     await turn()
   }
-  return [...weights].toSorted((one, other) => other[1] - one[1] || other[0] - one[0]).slice(0, alike)
+  return highest(weights, alike)
+}
+
+/** The posts with the most weight, of these the newest. Sorting all of them would take a hundred times as long. */
+function highest(weights: ReadonlyMap<number, number>, count: number): [number, number][] {
+  // A typed array is sorted without a function
+  const least = Float64Array.from(weights.values()).toSorted().at(-count) ?? 0
+  const [above, equal] = [[] as [number, number][], [] as number[]]
+  for (const [number, weight] of weights) {
+    if (weight > least) above.push([number, weight])
+    else if (weight === least) equal.push(number)
+  }
+  const newest = Float64Array.from(equal)
+    .toSorted()
+    .toReversed()
+    .subarray(0, count - above.length)
+  return [
+    ...above.toSorted((one, other) => other[1] - one[1] || other[0] - one[0]),
+    ...Array.from(newest, (number): [number, number] => [number, least]),
+  ]
 }
 
 /** The numbers of the newest posts that match, from one row: a row for each takes longer than to find them. */

@@ -6,7 +6,7 @@ import { termOf, termOfAny, termOrAny, withoutBeginnings, type Term } from '../.
 import { wordsNear } from '../../core/search/typos.js'
 import { titlesMergedInto, type ComparedPost } from '../../db/posts/compared.js'
 import type { PostFilter } from '../../db/posts/filter.js'
-import { MOST_COUNTED, postsWithMost, postsHaving } from '../../db/posts/similar.js'
+import { MOST_COUNTED, newestNumber, postsHaving, postsWithMost } from '../../db/posts/similar.js'
 import { matchOfTerms } from '../../db/search.js'
 import type { Db } from '../../db/tables.js'
 import { turns } from './turns.js'
@@ -55,23 +55,25 @@ export async function findSimilar(
   const ofTitle = said.slice(0, MOST_READ.title)
   const known = new Set(ofTitle.map(({ key }) => key))
   const ofText = partsOf(text).filter(({ key }) => !known.has(key))
-  const { asked, all } = await lookUp(db, [...ofTitle, ...ofText.slice(0, MOST_READ.text)], said.at(-1))
+  const newest = await newestNumber(db)
+  const asked = await lookUp(db, newest, [...ofTitle, ...ofText.slice(0, MOST_READ.text)], said.at(-1))
   const weighed = asked.map((word) => ({
     ...word,
-    weight: weightOf(word.part, word.having, all) * (known.has(word.part.key) ? 1 : OF_TEXT),
+    weight: weightOf(word.part, word.having, newest) * (known.has(word.part.key) ? 1 : OF_TEXT),
     isExtra: known.size > 0 && !known.has(word.part.key),
   }))
   const wanted = weighed
     .filter(({ isThere }) => isThere)
     .toSorted((one, other) => other.weight - one.weight)
     .slice(0, MOST_WORDS)
-    .map(({ part, weight, term, having }) => ({
-      inTitle: eachOf(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))]).inTitle),
-      anywhere: eachOf(db, term.any),
-      isCommon: having >= MOST_COUNTED,
+    .map(({ part, weight, term, having, all: titles, near }) => ({
+      inTitle: inTitle(db, termOrAny(term, [...new Set(part.meanings.flatMap(wordsMeaning))])),
+      anywhere: having < MOST_COUNTED ? anywhere(db, term) : undefined,
       weight,
+      isFrequent: titles >= MOST_COUNTED || part.meanings.length > 0,
+      isSpelled: near !== undefined,
     }))
-  const posts = (await postsWithMost(db, filter, wanted, { limit: MOST_COMPARED, hidden, all })).filter(
+  const posts = (await postsWithMost(db, filter, wanted, { limit: MOST_COMPARED, hidden, newest })).filter(
     ({ postId }) => postId !== except,
   )
   const ids = posts.map(({ postId }) => postId)
@@ -95,10 +97,6 @@ export async function findSimilar(
   }
 }
 
-/** A query for each of some alternatives, each once. */
-const eachOf = (db: Db, alternatives: Term['any']): string[] => [
-  ...new Set(alternatives.map((tokens) => matchOfTerms(db, { all: [[tokens]] }))),
-]
 const inTitle = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.inTitle] })
 const anywhere = (db: Db, term: Term): string => matchOfTerms(db, { all: [term.any] })
 
@@ -106,6 +104,8 @@ interface Word extends Omit<Weighed, 'weight'> {
   term: Term
   /** How many public posts have it in the title, up to the limit of `postsHaving`. */
   having: number
+  /** The same of all posts. */
+  all: number
   /** Whether a search for it can find posts. The others are left out, as the number of searches is limited. */
   isThere: boolean
 }
@@ -114,25 +114,25 @@ interface Word extends Omit<Weighed, 'weight'> {
 const SHORTEST_START = 3
 
 /** The last word of a title may be half typed. If no post has it, words that start with it count instead. */
-async function startedAmong(db: Db, nowhere: readonly Term[], last: string | undefined) {
+async function startedAmong(db: Db, newest: number, nowhere: readonly Term[], last: string | undefined) {
   const of = nowhere.find(({ word }) => word === last)
   if (of === undefined || of.word.length < SHORTEST_START) return undefined
   const term = termOf(of.word)
-  const { counts: [having = 0] } = await postsHaving(db, [inTitle(db, term)]) // prettier-ignore
-  return having > 0 ? { of, term, having } : undefined
+  const [having] = await postsHaving(db, [inTitle(db, term)], { titles: true, newest })
+  return having && having.shown > 0 ? { of, term, having } : undefined
 }
 
 /**
  * Counts the public posts that have each word. A word that no post has may be misspelled, so it is replaced by similar
  * spellings. `last` is the last word of the title.
  */
-async function lookUp(db: Db, parts: readonly Part[], last: Part | undefined): Promise<{ asked: Word[]; all: number }> {
+async function lookUp(db: Db, newest: number, parts: readonly Part[], last: Part | undefined): Promise<Word[]> {
   const terms = parts.map(({ word }) => withoutBeginnings(termOf(word)))
-  const { counts, all } = await postsHaving(db, terms.map((term) => inTitle(db, term))) // prettier-ignore
-  const rare = terms.filter((_, at) => counts[at] === 0)
-  const { counts: inTexts } = await postsHaving(db, rare.map((term) => anywhere(db, term))) // prettier-ignore
-  const nowhere = new Set(rare.filter((_, at) => inTexts[at] === 0))
-  const started = await startedAmong(db, [...nowhere], last?.word)
+  const counts = await postsHaving(db, terms.map((term) => inTitle(db, term)), { titles: true, newest }) // prettier-ignore
+  const rare = terms.filter((_, at) => counts[at]?.shown === 0)
+  const inTexts = await postsHaving(db, rare.map((term) => anywhere(db, term)), { titles: false, newest }) // prettier-ignore
+  const nowhere = new Set(rare.filter((_, at) => inTexts[at]?.shown === 0))
+  const started = await startedAmong(db, newest, [...nowhere], last?.word)
   if (started) nowhere.delete(started.of)
   const wrong = new Map(
     [...nowhere]
@@ -140,12 +140,12 @@ async function lookUp(db: Db, parts: readonly Part[], last: Part | undefined): P
       .filter(([, near]) => near.size > 0)
       .slice(0, MOST_NEAR),
   )
-  const asked = parts.map((part, at): Word => {
+  return parts.map((part, at): Word => {
     const term = terms[at] ?? termOf(part.word)
-    if (started?.of === term) return { part, having: started.having, isThere: true, term: started.term }
-    const [having, near] = [counts[at] ?? 0, wrong.get(term)]
-    if (near) return { part, having, near, isThere: true, term: termOfAny(term.word, [...near]) }
-    return { part, having, isThere: !nowhere.has(term) || part.meanings.length > 0, term }
+    const { shown: having, all } = (started?.of === term ? started.having : counts[at]) ?? { shown: 0, all: 0 }
+    if (started?.of === term) return { part, having, all, isThere: true, term: started.term }
+    const near = wrong.get(term)
+    if (near) return { part, having, all, near, isThere: true, term: termOfAny(term.word, [...near]) }
+    return { part, having, all, isThere: !nowhere.has(term) || part.meanings.length > 0, term }
   })
-  return { asked, all }
 }
