@@ -121,20 +121,28 @@ export async function startDaemon(
   const site = { ...app.base, rates, backups: backupWork, exports, imports, ping: app.ping, cache: app.cache, limits }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
-  const server = await buildServer(operations, site, log, {
-    gates: [pageGate(site)],
-    surfaces: pages === 'own' ? [web] : pages === 'none' ? [mailPages] : [clientFolder(pages.folder)],
-    trustProxy,
-    corsOrigins,
-    requests,
-    traffic,
-    addresses: () => listener?.addresses() ?? [],
-  })
-  await server.ready()
-  if (listener) listener.leadTo(server.server)
-  else listener = await openPort(server, { at, socketMode, shared, handOver, sockets })
-  const isNew = listener !== open
+  // Mounting the routes would let the young generation grow
   const undoHeapLimit = limitHeapGrowth()
+  const listening = async () => {
+    const server = await buildServer(operations, site, log, {
+      gates: [pageGate(site)],
+      surfaces: pages === 'own' ? [web] : pages === 'none' ? [mailPages] : [clientFolder(pages.folder)],
+      trustProxy,
+      corsOrigins,
+      requests,
+      traffic,
+      addresses: () => listener?.addresses() ?? [],
+    })
+    await server.ready()
+    if (open) open.leadTo(server.server)
+    return { server, listener: open ?? (await openPort(server, { at, socketMode, shared, handOver, sockets })) }
+  }
+  const { server, listener: opened } = await listening().catch((error: unknown) => {
+    undoHeapLimit()
+    throw error
+  })
+  listener = opened
+  const isNew = opened !== open
   const [bound = at] = listener.addresses()
   // A host name says more than its address
   const url = addressUrl(

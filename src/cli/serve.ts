@@ -139,8 +139,6 @@ async function runServer(
     },
     { isWorker: worker !== undefined, log: (ending) => logEnding(logger, ending) },
   )
-  const { limitYoungGeneration } = await import('../process/heap.js')
-  limitYoungGeneration() // loading the rest of the program would let it grow
   const [
     { listenAddress, ratesOf },
     { keepProgramFiles, startDaemon },
