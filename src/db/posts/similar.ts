@@ -236,7 +236,7 @@ async function alikeInTurns(db: Db, lists: readonly List[], alike: number): Prom
   return highest(weights, alike)
 }
 
-/** The posts with the most weight, of these the newest. Sorting all of them would take a hundred times as long. */
+/** The posts with the most weight, the newest first where it is equal. Sorts only those, as there may be 80,000 posts. */
 function highest(weights: ReadonlyMap<number, number>, count: number): [number, number][] {
   // A typed array is sorted without a function
   const least = Float64Array.from(weights.values()).toSorted().at(-count) ?? 0
