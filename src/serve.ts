@@ -121,7 +121,7 @@ export async function startDaemon(
   const site = { ...app.base, rates, backups: backupWork, exports, imports, ping: app.ping, cache: app.cache, limits }
   const requests = rates.requests && new RequestLimit(rates.requests, app.base)
   let listener = open
-  // Mounting the routes would let the young generation grow
+  // Comes before the routes, which make the young generation grow
   const undoHeapLimit = limitHeapGrowth()
   const listening = async () => {
     const server = await buildServer(operations, site, log, {

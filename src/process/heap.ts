@@ -18,12 +18,12 @@ const COMPACTION = { every: 20_000, within: 2000 }
 /**
  * Limits how far the heap grows between collections: the young generation stays at its size, old objects are collected
  * sooner, and the heap is compacted regularly. Call it early: the young generation grows to 33 MB while a server starts,
- * and never shrinks. V8 reads the flags at each collection, so they may change while the process runs. Returns how to
- * undo it, which the process does before it ends: the code cache is kept for processes with the same flags.
+ * and never shrinks. V8 reads the flags at each collection, so they may change while the process runs. Returns a function
+ * that undoes it. Call that before the process ends, as V8 rejects a code cache that was written with other flags.
  */
 export function limitHeapGrowth(): () => void {
   const hold = () => setFlagsFromString('--semi-space-growth-factor=1')
-  // V8 sets the flag to 2 for the whole process whenever a thread starts
+  // Starting a thread resets the flag to 2 for the whole process
   const holdAgain = (thread: Worker) => thread.once('online', hold)
   hold()
   process.on('worker', holdAgain)

@@ -57,12 +57,13 @@ describe.each(engines)('similar posts on %s', (engine) => {
     const { site, like } = await filled(engine)
     await site.call(posts.create, { title: 'Unlike' })
     const { userId } = await site.db.selectFrom('posts').select('userId').executeTakeFirstOrThrow()
-    const many = Array.from({ length: 250 }, (_, at) => ({ title: `Dark mode ${at}`, contentMarkdown: null, userId, boardId: null, roadmap_id: null, display: 1 as const, createdAt: '', updatedAt: '', postId: newId(), slug: `s${at}`, slugId: `s${at}` })) // prettier-ignore
+    const many = Array.from({ length: 400 }, (_, at) => ({ title: `Dark mode ${at}`, contentMarkdown: null, userId, boardId: null, roadmap_id: null, display: 1 as const, createdAt: '', updatedAt: '', postId: newId(), slug: `s${at}`, slugId: `s${at}` })) // prettier-ignore
     for (let at = 0; at < many.length; at += 50) await site.db.insertInto('posts').values(many.slice(at, at + 50)).execute() // prettier-ignore
     await indexAgain(site.db, many.map(({ postId }) => postId)) // prettier-ignore
-    const asked = ['dark mode 17', 'evening mode', 'dark exprot', 'Modes of transport']
+    const asked = ['dark modes', 'dark mode 17', 'evening mode', 'dark exprot', 'Modes of transport']
     const found = await Promise.all(asked.map((title) => like(title)))
-    expect(found.map(([first]) => first)).toEqual(['Dark mode 17', 'Dark mode for the evening', 'Export as CSV', 'Modes of transport']) // prettier-ignore
+    expect(found.map(([first]) => first))
+      .toEqual(['Dark mode 399', 'Dark mode 17', 'Dark mode for the evening', 'Export as CSV', 'Modes of transport']) // prettier-ignore
     const number = 300_000
     await site.db.updateTable('posts').set({ number }).where('title', '=', 'Unlike').execute()
     expect(await Promise.all(asked.map((title) => like(title)))).toEqual(found)

@@ -11,20 +11,20 @@ import { conditionsOf, conditionsOn, type Conditions, type PostFilter } from './
 /** A word that is searched for: full-text queries that `matchOfTerms` makes. */
 export interface Wanted {
   inTitle: string
-  /** Not given for a word of hundreds of titles: that a text has it too says little. */
+  /** Absent for a word that hundreds of titles have: finding it in a text says little. */
   anywhere?: string | undefined
   /** How much a title with this word adds to the rank of a post. */
   weight: number
-  /** True where many titles may match. */
+  /** Whether many titles may match. */
   isFrequent: boolean
-  /** True where hundreds of spellings are looked for; see `rarely`. */
+  /** Whether the queries list hundreds of spellings; see `rarely`. */
   isSpelled: boolean
 }
 
 /**
- * Posts that are looked at: of each word the newest with it in the title, and with it anywhere; and of all of these those
- * with the most of the words. More of them where most of these are hidden from the reader. With fewer titles, a large site
- * would miss an old post whose words are all common.
+ * How many posts are looked at: for each word, the newest with it in the title and the newest with it anywhere; of all of
+ * these, the posts with the most of the words. The second row is for readers from whom most of the first are hidden. With
+ * fewer titles, a large site would miss old posts whose words are all common.
  */
 const LOOKED = [
   { titles: 5000, texts: 100, alike: 300 },
@@ -32,23 +32,23 @@ const LOOKED = [
 ] as const
 /** A word in the text counts this much of a word in the title. */
 const OF_TEXT = 0.3
-/** Weights become whole numbers, so that their sum is the same in any order. */
+/** Weights are integers: the sum of floats depends on their order, which differs between the engines. */
 const EXACT = 1e6
 
 /** At most this many of the newest posts are counted for a word. */
 export const MOST_COUNTED = 200
 
-/** Posts that match, of the newest `MOST_COUNTED`. */
+/** How many posts match, at most `MOST_COUNTED`: the newest are counted. */
 export interface Having {
-  /** Those that everybody sees. Only these may show in an answer, or anybody could look for the words of the others. */
+  /** Posts that everybody sees. Only this number may affect an answer; or a reader could probe for words of hidden posts. */
   shown: number
-  /** All of them: what a query costs. */
+  /** All posts. Only decides how PostgreSQL runs the query. */
   all: number
 }
 
 /**
- * How many posts match each of these queries. `titles`: they are for words in titles, which few posts have. `newest`: the
- * number of the newest post.
+ * Counts the posts that match each query. `titles`: the queries are for words in titles. `newest`: the highest number of a
+ * post.
  */
 export async function postsHaving(
   db: Db,
@@ -66,8 +66,8 @@ export async function postsHaving(
 }
 
 /**
- * With more posts, PostgreSQL plans each query for a frequent word, and looks at fewer of its titles: to read all posts
- * with it would take too long.
+ * Above this number of posts, PostgreSQL plans each query for a frequent word, and reads fewer of its titles: reading all
+ * posts with the word would take too long.
  */
 const LARGE = 200_000
 const TITLES_OF_LARGE = 500
@@ -90,7 +90,7 @@ async function countsOf(db: Db, matches: readonly string[]): Promise<Having[]> {
   return matches.map((_, at) => ({ shown: row?.[`shown${at}`] ?? 0, all: row?.[`all${at}`] ?? 0 }))
 }
 
-/** The same by PostgreSQL's full-text index alone, in one plan for all queries. */
+/** Like `countsOf`, but PostgreSQL reads only the full-text index and keeps one plan. */
 const countsByIndex = (db: Db, matches: readonly string[]): Promise<Having[]> =>
   compiled(db, 'postsHaving by index', { matches }, (given) => ({
     compile: () => {
@@ -137,20 +137,20 @@ export async function postsWithMost(
   return posts.length >= options.limit || isAll ? posts : postsAmong(db, filter, wanted, { ...options, ...many })
 }
 
-/** The newest posts that match; each gains the weight. */
+/** The newest posts that match a query. Each of them gains the weight. */
 interface List {
   match: string
   weight: number
   most: number
-  /** True where PostgreSQL plans the query for these very words. */
+  /** Whether PostgreSQL plans the query for its words, in place of reusing a plan. */
   isPlanned: boolean
 }
 
 interface Options {
   limit: number
-  /** Also by the words of what was held when it was merged into them. */
+  /** Whether posts are also found by the words of held posts that were merged into them. */
   hidden: boolean
-  /** The number of the newest post. */
+  /** The highest number of a post. */
   newest: number
 }
 
@@ -184,12 +184,12 @@ const listsOf = (
     const [ofTitle, ofText] = [1 - OF_TEXT, OF_TEXT].map((share) => Math.round(weight * share * EXACT))
     return [
       { match: inTitle, weight: ofTitle ?? 0, most: isPlanned ? TITLES_OF_LARGE : titles, isPlanned },
-      // However few titles have a word, most texts may
+      // A word that is rare in titles may be frequent in texts
       ...(anywhere === undefined ? [] : [{ match: anywhere, weight: ofText ?? 0, most: texts, isPlanned: !isSpelled }]),
     ]
   })
 
-/** For PostgreSQL: the lists that need no plan of their own are read by the full-text index alone. */
+/** Runs on PostgreSQL. Lists that are not planned are read through the full-text index. */
 function foundByLists(
   db: Db,
   lists: readonly List[],
@@ -236,9 +236,9 @@ async function alikeInTurns(db: Db, lists: readonly List[], alike: number): Prom
   return highest(weights, alike)
 }
 
-/** The posts with the most weight, the newest first where it is equal. Sorts only those, as there may be 80,000 posts. */
+/** Returns the posts with the highest weight, the newest first among equals. There may be 80,000, so not all are sorted. */
 function highest(weights: ReadonlyMap<number, number>, count: number): [number, number][] {
-  // A typed array is sorted without a function
+  // Typed arrays sort without a comparator, which is faster
   const least = Float64Array.from(weights.values()).toSorted().at(-count) ?? 0
   const [above, equal] = [[] as [number, number][], [] as number[]]
   for (const [number, weight] of weights) {
