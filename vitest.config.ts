@@ -12,6 +12,7 @@ export const common: TestProjectInlineConfiguration['test'] = {
   alias: {
     '@node-rs/argon2': fileURLToPath(new URL('test/support/argon2.ts', import.meta.url)),
     '@node-rs/bcrypt': fileURLToPath(new URL('test/support/bcrypt.ts', import.meta.url)),
+    pg: fileURLToPath(new URL('test/support/pg.ts', import.meta.url)),
     './assetfolder.js': fileURLToPath(new URL('test/support/assetfolder.ts', import.meta.url)),
   },
   restoreMocks: true,

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { inject } from 'vitest'
 import { randomWord } from '../../src/core/ids.js'
 import { cleanup, finishLater } from './cleanup.js'
+import { idleProcesses } from './pg.js'
 import { withDatabase } from './postgres.js'
 import { SCHEMA } from './schema.js'
 
@@ -55,7 +56,7 @@ const drop = async (name: string): Promise<void> => void (await server.query(`dr
 /** Makes a database the template again. Undefined where the connection has ended, or the test changed more than rows. */
 async function empties(client: pg.Client): Promise<pg.Client | undefined> {
   try {
-    await client.query(END_OTHERS)
+    await client.query(END_OTHERS, [idleProcesses()])
     const { rows } = await client.query<{ schema: string }>(SCHEMA)
     if (rows[0]?.schema === inject('postgresSchema')) {
       await client.query(inject('postgresReset'))
@@ -70,4 +71,4 @@ async function empties(client: pg.Client): Promise<pg.Client | undefined> {
 
 /** Processes that were killed may have left statements that still run. */
 const END_OTHERS = `select pg_terminate_backend(pid, 5000) from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
+  where datname = current_database() and pid <> pg_backend_pid() and pid <> all ($1) and backend_type = 'client backend'`
