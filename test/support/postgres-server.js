@@ -20,7 +20,8 @@ const options = {
   password: 'postgres',
   persistent: true, // the folder is removed below
   createPostgresUser: process.getuid?.() === 0,
-  initdbFlags: ['--encoding=UTF8', '--locale=C.UTF-8'],
+  // One iteration for the hash of the password, which PostgreSQL computes for every connection
+  initdbFlags: ['--encoding=UTF8', '--locale=C.UTF-8', '--set', 'scram_iterations=1'],
   postgresFlags: [
     '-c',
     'fsync=off',
