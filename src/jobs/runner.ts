@@ -52,8 +52,10 @@ export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_
   const repeats = new Repeats(() => site.log)
   const successes = new Map<string, Date>()
   const failures = new Map<string, number>()
+  let lastCheck: Promise<boolean> = Promise.resolve(false)
+  const inTurn = (check: () => Promise<boolean>) => (lastCheck = lastCheck.then(check, check))
   const loops = Promise.all(
-    jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff, repeats, successes, failures })),
+    jobs.map((job) => loop(job, site, { stopping: stopping.signal, backOff, inTurn, repeats, successes, failures })),
   )
   return {
     successes,
@@ -68,6 +70,8 @@ export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_
 interface LoopOptions {
   stopping: AbortSignal
   backOff: number
+  /** Runs one check at a time. All jobs check at the start, and would open as many connections to PostgreSQL. */
+  inTurn(this: void, check: () => Promise<boolean>): Promise<boolean>
   repeats: Repeats
   successes: Map<string, Date>
   failures: Map<string, number>
@@ -76,14 +80,15 @@ interface LoopOptions {
 async function loop(
   job: Job,
   site: Site,
-  { stopping, backOff, repeats, successes, failures }: LoopOptions,
+  { stopping, backOff, inTurn, repeats, successes, failures }: LoopOptions,
 ): Promise<void> {
   const lease = job.exclusive ? leaseOf(job.name, { ...site, stopping }) : undefined
+  const check = async () => !stopping.aborted && ((await job.isDue?.(site)) ?? true)
   while (!stopping.aborted) {
     let wait = job.every
     let signal: AbortSignal | undefined
     try {
-      const isDue = !job.isDue || (await job.isDue(site))
+      const isDue = !job.isDue || (await inTurn(check))
       if (isDue) signal = lease ? await lease.acquire() : stopping
       if (signal && !signal.aborted && (await job.run({ ...site, signal })) === 'more') wait = 0
       if (!isDue || signal) successes.set(job.name, site.now()) // otherwise another process runs it

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { startJobs, type Job, type Jobs } from '../../src/jobs/runner.js'
+import { makeGate } from '../support/gate.js'
 import { cleanup } from '../support/site.js'
 
 /** Starts jobs without a database, and keeps what they log. */
@@ -110,4 +111,52 @@ it('many jobs wait for the end without a warning of Node', async () => {
   await expect.poll(() => runs).toBe(15)
   await new Promise((resolve) => setImmediate(resolve)) // where Node says what it warns of
   expect(warnings).toEqual([])
+})
+
+it('jobs look one at a time whether they have work, and one that fails or waits long in its run holds no other up', async () => {
+  const looked: string[] = []
+  const ran: string[] = []
+  let looking = 0
+  const job = (name: string, run: Job['run']): Job => ({
+    name,
+    every: 60_000,
+    async isDue() {
+      expect(++looking).toBe(1)
+      await pause(1)
+      looking--
+      looked.push(name)
+      if (name === 'failing') throw new Error('no database')
+      return true
+    },
+    run,
+  })
+  const { failures, logged } = running(
+    job('long', ({ signal }) => pause(60_000, undefined, { signal })),
+    job('failing', async () => void ran.push('failing')),
+    job('last', async () => void ran.push('last')),
+  )
+  await expect.poll(() => ran).toEqual(['last'])
+  expect(looked).toEqual(['long', 'failing', 'last'])
+  expect([...failures]).toEqual([['failing', 1]])
+  expect(logged).toEqual([[expect.objectContaining({ job: 'failing' }), expect.any(String)]])
+})
+
+it('a job that waits for its turn to look does not begin once the server stops', async () => {
+  const [began, ends] = [makeGate(), makeGate()]
+  const looked: string[] = []
+  const job = (name: string, isDue: () => Promise<boolean>): Job => ({
+    name,
+    every: 60_000,
+    isDue: () => (looked.push(name), isDue()),
+    run: async () => expect.fail('nothing is due'),
+  })
+  const jobs = running(
+    job('first', async () => (began.open(), await ends.opened, false)),
+    job('second', async () => true),
+  )
+  await began.opened
+  const stopped = jobs.stop(5)
+  ends.open()
+  await stopped
+  expect(looked).toEqual(['first'])
 })
