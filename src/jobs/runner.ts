@@ -70,7 +70,7 @@ export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_
 interface LoopOptions {
   stopping: AbortSignal
   backOff: number
-  /** Runs one check at a time. All jobs check at the start, and would open as many connections to PostgreSQL. */
+  /** Runs one check at a time. At the start all jobs check, and each would open a connection to PostgreSQL. */
   inTurn(this: void, check: () => Promise<boolean>): Promise<boolean>
   repeats: Repeats
   successes: Map<string, Date>
@@ -83,12 +83,15 @@ async function loop(
   { stopping, backOff, inTurn, repeats, successes, failures }: LoopOptions,
 ): Promise<void> {
   const lease = job.exclusive ? leaseOf(job.name, { ...site, stopping }) : undefined
-  const check = async () => !stopping.aborted && ((await job.isDue?.(site)) ?? true)
+  const check = async () => !stopping.aborted && (!job.isDue || (await job.isDue(site)))
+  let isFirst = true
   while (!stopping.aborted) {
     let wait = job.every
     let signal: AbortSignal | undefined
     try {
-      const isDue = !job.isDue || (await inTurn(check))
+      const isDue = await (isFirst && job.isDue ? inTurn(check) : check())
+      if (stopping.aborted) break
+      isFirst = false
       if (isDue) signal = lease ? await lease.acquire() : stopping
       if (signal && !signal.aborted && (await job.run({ ...site, signal })) === 'more') wait = 0
       if (!isDue || signal) successes.set(job.name, site.now()) // otherwise another process runs it

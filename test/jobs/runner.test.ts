@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { connect } from '../../src/db/connect.js'
 import { startJobs, type Job, type Jobs } from '../../src/jobs/runner.js'
+import { makeMachine } from '../support/cli.js'
 import { makeGate } from '../support/gate.js'
 import { cleanup } from '../support/site.js'
 
@@ -148,7 +151,7 @@ it('a job that waits for its turn to look does not begin once the server stops',
     name,
     every: 60_000,
     isDue: () => (looked.push(name), isDue()),
-    run: async () => expect.fail('nothing is due'),
+    run: async () => void looked.push('nothing'),
   })
   const jobs = running(
     job('first', async () => (began.open(), await ends.opened, false)),
@@ -158,5 +161,18 @@ it('a job that waits for its turn to look does not begin once the server stops',
   const stopped = jobs.stop(5)
   ends.open()
   await stopped
-  expect(looked).toEqual(['first'])
+  expect([looked, [...jobs.successes.keys()]]).toEqual([['first'], []])
+})
+
+it('a server that starts opens few of the ten connections to PostgreSQL that it may', async () => {
+  const machine = await makeMachine('postgres')
+  await machine.setup()
+  const { says } = machine.start('serve')
+  await says(/listening on/)
+  const db = await connect(machine.databaseUrl)
+  cleanup(() => db.destroy())
+  const { rows } = await sql`select pid from pg_stat_activity
+    where datname = current_database() and application_name like 'feedbackctl%' and pid <> pg_backend_pid()`.execute(db)
+  expect(rows.length).toBeGreaterThan(0)
+  expect(rows.length).toBeLessThan(8) // presence, the first checks, the cache, and requests for maintenance
 })
