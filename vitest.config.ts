@@ -6,7 +6,7 @@ import { LongestFirst } from './test/support/sequencer.js'
 /** Milliseconds to wait for what must happen: so long that only the time of the test bounds it, but says what failed. */
 const PATIENCE = 50_000
 
-/** What holds for the tests of each project. */
+/** What holds for the tests of each project, and not for the global setup. */
 export const common: TestProjectInlineConfiguration['test'] = {
   setupFiles: 'test/support/setup.ts',
   alias: {

@@ -9,15 +9,13 @@ export const SCHEMA = `select concat_ws(' ', ${[
   ['pg_proc', 'oid'],
   ['pg_trigger', 'oid'],
   ['pg_constraint', 'oid'],
-  ['pg_namespace', 'oid'],
 ]
   .map(
     ([catalog, oid]) =>
       `(select count(*) || ':' || max(xmin::text::bigint) from ${catalog} where ${oid} >= ${FIRST_OID})`,
   )
-  .join(
-    ', ',
-  )}, (select count(*) from pg_class), (select count(*) from pg_index), (select count(*) from pg_db_role_setting
+  .join(', ')},
+  (select max(xmin::text::bigint) from pg_namespace), (select count(*) from pg_namespace), (select count(*) from pg_class), (select count(*) from pg_index), (select count(*) from pg_db_role_setting
   where setdatabase = (select oid from pg_database where datname = current_database()))) as schema`
 
 /** Writes the statements that make a database like this one again, whatever rows it has then. */
