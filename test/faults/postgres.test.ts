@@ -75,6 +75,25 @@ async function grows({ acknowledged }: Writers): Promise<number> {
   return performance.now() - began
 }
 
+/**
+ * Lets PostgreSQL go away once the list of boards is cached, and returns what brings it back. Beside other work the server
+ * may not know in time how new the list is, and then does not cache it.
+ */
+async function leaveCached(load: Load, leave: () => Promise<() => unknown>): Promise<() => unknown> {
+  for (;;) {
+    await load.get('/api/v1/boards')
+    const back = await leave()
+    try {
+      if ((await load.get('/api/v1/boards')).status === 200) return back
+    } catch (error) {
+      await back()
+      throw error
+    }
+    await back()
+    await grows(load.writers)
+  }
+}
+
 const refusals = ({ refused }: Writers): number => [...refused.values()].reduce((sum, count) => sum + count, 0)
 
 /** Checks that the server lives, that all refusals were 503, and that each acknowledged write is there once. */
@@ -105,7 +124,10 @@ describe('PostgreSQL under writes', () => {
     const load = await makeLoad()
     const cached = await load.get('/api/v1/boards')
     expect([cached.status, cached.headers.get('cache-status')]).toEqual([200, null])
-    await postgres.stop()
+    const start = await leaveCached(load, async () => {
+      await postgres.stop()
+      return () => postgres.start()
+    })
     const until = performance.now() + STOPPED_MS
     await expect.poll(async () => (await load.get('/readyz')).status).toBe(503)
     const refused = await load.get('/readyz')
@@ -121,7 +143,7 @@ describe('PostgreSQL under writes', () => {
       expect((await load.get('/healthz')).status).toBe(200)
       await sleep(20)
     }
-    await postgres.start()
+    await start()
     const back = await grows(load.writers)
     expect(back).toBeLessThan(SOON)
     await expect.poll(async () => (await load.get('/api/v1/boards')).headers.get('cache-status')).toBe(null)
@@ -146,8 +168,7 @@ describe('PostgreSQL under writes', () => {
 
   it('freezes', async (context) => {
     const load = await makeLoad({ timeout: 1 })
-    await load.get('/api/v1/boards')
-    const resume = postgres.freeze()
+    const resume = await leaveCached(load, async () => postgres.freeze())
     try {
       const until = performance.now() + FROZEN_MS
       const reads: number[] = []
@@ -159,11 +180,11 @@ describe('PostgreSQL under writes', () => {
         expect(performance.now() - began).toBeLessThan(WAIT)
         await sleep(50)
       }
-      // Only the first may wait to find out
-      expect(reads.slice(1).filter((milliseconds) => milliseconds > HIT)).toEqual([])
+      // Only the read of `leaveCached` may wait to find out
+      expect(reads.filter((milliseconds) => milliseconds > HIT)).toEqual([])
       expect((await load.get('/readyz')).status).toBe(503)
     } finally {
-      resume()
+      await resume()
     }
     expect(await grows(load.writers)).toBeLessThan(SOON)
     expect(load.writers.slowest()).toBeLessThan(WAIT)
