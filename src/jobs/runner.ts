@@ -70,7 +70,7 @@ export function startJobs(jobs: readonly Job[], site: Site, { backOff = BACKOFF_
 interface LoopOptions {
   stopping: AbortSignal
   backOff: number
-  /** Runs one check at a time. At the start all jobs check, and each would open a connection to PostgreSQL. */
+  /** Runs one check at a time, so that jobs that start together share a connection to PostgreSQL. */
   inTurn(this: void, check: () => Promise<boolean>): Promise<boolean>
   repeats: Repeats
   successes: Map<string, Date>

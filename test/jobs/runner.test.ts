@@ -139,8 +139,8 @@ it('jobs look one at a time whether they have work, and one that fails or waits 
     job('last', async () => void ran.push('last')),
   )
   await expect.poll(() => ran).toEqual(['last'])
-  expect(looked).toEqual(['long', 'failing', 'last'])
-  expect([...failures]).toEqual([['failing', 1]])
+  expect(looked.slice(0, 3)).toEqual(['long', 'failing', 'last']) // the second looks again after a while
+  expect([...failures.keys()]).toEqual(['failing'])
   expect(logged).toEqual([[expect.objectContaining({ job: 'failing' }), expect.any(String)]])
 })
 
