@@ -10,9 +10,10 @@ async function signIn({ page }: Visit, url: string, to: string): Promise<void> {
   await page.fill('#field-email', OWNER.email)
   await page.fill('#field-password', OWNER.password)
   await page.click('main form button[type=submit]')
+  await page.waitForURL(url + to) // and until the scripts of that page run
 }
 
-/** Whether each image on the page is loaded, and what stands for it. */
+/** Whether each image on the page is loaded, and what stands for it. A page does not wait for its images, so poll. */
 const shown = ({ page }: Visit) =>
   page.locator('.prose img').evaluateAll((all) => all.map((each) => each instanceof HTMLImageElement && [each.alt, each.complete && each.naturalWidth, each.getAttribute('width')])) // prettier-ignore
 
@@ -28,10 +29,10 @@ it('images come with a form without a script, also below a path', async () => {
   await page.fill('[name=imageAlt]', 'The [settings]')
   await page.setInputFiles('[name=images]', { name: 'shot.png', mimeType: 'image/png', buffer: PNG })
   await page.click('.post-form .buttons [name=preview]')
-  expect(await shown(visitor)).toEqual([['The settings ', 2, '2']])
+  await expect.poll(() => shown(visitor)).toEqual([['The settings ', 2, '2']])
   await page.click('.post-form .buttons button:not([name])')
   await page.locator('.flash').waitFor()
-  expect(await shown(visitor)).toEqual([['The settings ', 2, '2']])
+  await expect.poll(() => shown(visitor)).toEqual([['The settings ', 2, '2']])
   const path = '/feedback/api/v1/images/'
   expect(await page.locator('.prose a:has(img)').getAttribute('href')).toContain(path)
   expect(await page.locator('meta[property="og:image"]').getAttribute('content')).toContain(path)
@@ -72,6 +73,9 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
   const { page } = visitor
   const field = page.locator('#field-body')
   await field.fill('Like this')
+  // The script comes with the focus, and takes no image before
+  const script = await page.locator('.comment-form [data-images]').getAttribute('data-script')
+  await page.evaluate(`import(${JSON.stringify(script)}).then(() => undefined)`)
   const give = (kind: 'paste' | 'drop', bytes: Buffer, name: string) =>
     field.evaluate(
       (element, [type, base64, file]) => {
@@ -108,7 +112,7 @@ it('an image of a private board is shown to whoever may read it', async () => {
   await site.call(comments.create, { post_id: post.postId, body: `![Shot](${uploaded.image.url})` })
   const visitor = await visit()
   await signIn(visitor, site.url, `/posts/${post.slug}`)
-  expect(await shown(visitor)).toEqual([['Shot', 2, '2']])
+  await expect.poll(() => shown(visitor)).toEqual([['Shot', 2, '2']])
   const stranger = await visit({ expected: /404/ })
   expect((await stranger.page.goto(uploaded.image.url))?.status()).toBe(404)
 })

@@ -531,7 +531,7 @@ it('what is chosen and not sent is still so after a link, Back and Undo, until i
   expect(await page.evaluate(() => sessionStorage.getItem('draft choices'))).toContain('true')
   await page.click('.to-logout')
   await page.locator('.flash').waitFor()
-  expect(await page.evaluate(() => sessionStorage.getItem('draft choices')), 'signing out forgets them').toBeNull()
+  await expect.poll(() => page.evaluate(() => sessionStorage.getItem('draft choices')), { message: 'signing out forgets them' }).toBeNull() // prettier-ignore
 })
 
 it('ten reported posts are decided without a script in ten clicks and one button', async () => {
