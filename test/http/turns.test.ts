@@ -141,3 +141,16 @@ it('a server that stops answers the requests that wait', async () => {
   await draining
   expect(answers.map(statusesOf)).toEqual(all.map(() => ['200']))
 })
+
+it('a server that was held up while it stops first reads what has arrived meanwhile', async () => {
+  const { server, sockets } = await slowSite()
+  const all = await sockets()
+  const draining = server.connections.drain(30)
+  await vi.waitUntil(() => server.connections.isDraining, { interval: 1 })
+  await new Promise(setImmediate) // timers come next, and sockets after them
+  for (const [index, socket] of all.entries()) socket.write(named(index) + '\r\n')
+  vi.advanceTimersByTime(5000) // the grace for idle connections, and for requests that arrive, is over
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100) // its next look is due before it reads
+  expect((await Promise.all(all.map((socket) => text(socket)))).map(statusesOf)).toEqual(all.map(() => ['200']))
+  await draining
+})

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
 /** Times in milliseconds. */
 export interface Limits {
@@ -298,6 +298,7 @@ export class Connections {
     if (this.#open.size > 0) await sleep(SETTLE_MS)
     this.#isDraining = true
     while (this.#open.size > 0) {
+      await nextTurn() // a process that was held up reads first what arrived meanwhile
       const passed = performance.now() - start
       if (passed > seconds * 1000) break
       if (passed > SETTLE_MS + IDLE_GRACE_MS) this.#closeIdle(passed > ARRIVAL_GRACE_MS)
