@@ -54,7 +54,7 @@ const invite = async ({ site, token }: World) =>
   each(async (name, index) => {
     const email = `${index}@example.org`
     await site.http('POST /invitations', { token, body: { emails: [email] } })
-    await site.call(users.update, { user: email, name })
+    await site.call(users.update, { user: email, name, username: `guest_${index}` }) // a random one may have a word that is looked for
   })
 
 const write = async ({ site, member }: World) => {
