@@ -188,7 +188,7 @@ describe.each(engines)('the people of the dashboard on %s', (engine) => {
     const guard = await staff('user:read', 'user:block')
     expect((await get(at, guard)).text).toMatch(/name="remove" value="VIP".*aria-label="Remove the tag [^"]*VIP/s)
     await send(`${at}/tags`, guard, { remove: 'VIP' })
-    expect((await get(at, guard)).text).not.toContain('VIP')
+    expect((await get(at, guard)).text).not.toContain('>VIP<')
     for (const [add, said] of [
       ['x'.repeat(51), 'A tag has 1 to 50 characters, and no comma.'],
       [' , ', 'Choose a tag to add or to remove.'],
