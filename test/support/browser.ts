@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { launch } from './chromium.js'
@@ -13,6 +14,9 @@ export const NARROW = { width: 320, height: 640 }
 
 /** Milliseconds to wait for what must be on a page: so long that only the time of the test bounds it. */
 const PATIENCE = 50_000
+
+/** Milliseconds by which `test:steady` makes late what a page loads, by Sec-Fetch-Dest. A document is on time. */
+const LATE: Readonly<Record<string, number>> = { script: 1500, image: 1500, empty: 800, style: 200 }
 
 /** A site that listens, at an address of its own. */
 export interface ServedSite extends TestSite {
@@ -29,7 +33,10 @@ export async function serveSite(
   const url = `http://localhost:${port}${below}`
   const site = await makeSite(engine, { siteUrl: url, ...rest })
   const taken = { host: '127.0.0.1', port, handle }
-  await (await site.server()).listen(taken)
+  const server = await site.server()
+  if (process.env.FEEDBACKCTL_TEST_LATE)
+    server.addHook('onRequest', async ({ headers }) => sleep(LATE[String(headers['sec-fetch-dest'])] ?? 0))
+  await server.listen(taken)
   return { ...site, url }
 }
 

@@ -1,4 +1,5 @@
-// Runs the tests again and again, half of the times beside a load on all cores, and names each test that ever failed:
+// Runs the tests again and again, and names each test that ever failed. Half of the times there is a load on all cores,
+// and a browser gets late what its pages load:
 //   npm run test:steady -- [--runs 10] [arguments for vitest]
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -36,7 +37,7 @@ for (let number = 1; number <= runs; number++) {
   const isLoaded = number > runs / 2
   if (isLoaded && load.length === 0) load = Array.from({ length: availableParallelism() }, () => spawn(process.execPath, ['-e', 'for (;;) {}'])) // prettier-ignore
   const began = performance.now()
-  const report = await runOnce(path.join(folder, `${number}.json`))
+  const report = await runOnce(path.join(folder, `${number}.json`), isLoaded)
   const seconds = Math.round((performance.now() - began) / 1000)
   say(`Run ${number} of ${runs}${isLoaded ? ', beside a load' : ''}: ${report.numPassedTests} passed, ${report.numFailedTests} failed, ${seconds} s`) // prettier-ignore
   for (const [name, messages] of failed(report)) {
@@ -54,9 +55,10 @@ for (const [name, { runs: inRuns, seeds }] of failures)
 say(`${failures.size} of all tests failed in any of ${runs} runs.`)
 process.exitCode = failures.size > 0 ? 1 : 0
 
-async function runOnce(file: string): Promise<Report> {
+async function runOnce(file: string, isLoaded: boolean): Promise<Report> {
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile.json=${file}`, ...positionals]
-  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] })
+  const env = { ...process.env, ...(isLoaded && { FEEDBACKCTL_TEST_LATE: 'yes' }) }
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'ignore', 'pipe'] })
   let errors = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
   await once(child, 'close')
