@@ -51,7 +51,7 @@ async function serving(engine: Engine, port: number) {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: JSON.stringify({ title }),
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(30_000), // a post that waits for the mail would wait until the test ends
     })
   return { machine, db, start, queue, post }
 }
