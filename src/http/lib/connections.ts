@@ -298,7 +298,7 @@ export class Connections {
     if (this.#open.size > 0) await sleep(SETTLE_MS)
     this.#isDraining = true
     while (this.#open.size > 0) {
-      await nextTurn() // a process that was held up reads first what arrived meanwhile
+      await nextTurn() // reads sockets: a request may have arrived while the process was paused
       const passed = performance.now() - start
       if (passed > seconds * 1000) break
       if (passed > SETTLE_MS + IDLE_GRACE_MS) this.#closeIdle(passed > ARRIVAL_GRACE_MS)
