@@ -15,7 +15,7 @@ export const NARROW = { width: 320, height: 640 }
 /** Milliseconds to wait for what must be on a page: so long that only the time of the test bounds it. */
 const PATIENCE = 50_000
 
-/** Milliseconds by which `test:steady` makes late what a page loads, by Sec-Fetch-Dest. A document is on time. */
+/** Milliseconds by which `test:steady` delays what a page loads, by Sec-Fetch-Dest. Documents are not delayed. */
 const LATE: Readonly<Record<string, number>> = { script: 1500, image: 1500, empty: 800, style: 200 }
 
 /** A site that listens, at an address of its own. */

@@ -1,5 +1,5 @@
-// Runs the tests again and again, and names each test that ever failed. Half of the times there is a load on all cores,
-// and a browser gets late what its pages load:
+// Runs the tests again and again, and names each test that ever failed. Half of the runs have a load on all cores,
+// and delay what pages load:
 //   npm run test:steady -- [--runs 10] [arguments for vitest]
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
