@@ -354,11 +354,12 @@ describe('--all', () => {
 describe('errors', () => {
   it('are four lines on stderr: message, reason, fix and code', async () => {
     const machine = await makeMachine('sqlite')
-    await machine.run('boards create Ideas')
+    const { stdout } = await machine.run('boards create Ideas --json')
+    const { createdAt } = (JSON.parse(stdout) as { board: { createdAt: string } }).board
     expect(await machine.run('boards create Ideas --url ideas')).toEqual({
       code: 5,
       stdout: '',
-      stderr: `✗ The url "ideas" is taken. Choose another.\n  why   board "Ideas" has had it since ${new Date().toISOString().slice(0, 10)}\n  fix   feedbackctl boards create Ideas --url ideas-2\n  code  BOARD_URL_EXISTS (exit 5)\n`,
+      stderr: `✗ The url "ideas" is taken. Choose another.\n  why   board "Ideas" has had it since ${createdAt.slice(0, 10)}\n  fix   feedbackctl boards create Ideas --url ideas-2\n  code  BOARD_URL_EXISTS (exit 5)\n`,
     })
   })
 
