@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import * as Type from 'typebox'
 import { expect, it, vi } from 'vitest'
 import { readSettings } from '../../src/db/settings.js'
+import { IDLE_GRACE_MS } from '../../src/http/lib/connections.js'
 import { operation, type AnyOperation } from '../../src/service/lib/operation.js'
 import { fields } from '../../src/service/lib/schemas.js'
 import { cleanup, makeSite } from '../support/site.js'
@@ -152,5 +153,27 @@ it('a server that was held up while it stops first reads what has arrived meanwh
   vi.advanceTimersByTime(5000) // the grace for idle connections, and for requests that arrive, is over
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100) // its next look is due before it reads
   expect((await Promise.all(all.map((socket) => text(socket)))).map(statusesOf)).toEqual(all.map(() => ['200']))
+  await draining
+})
+
+it('a server that was held up before it tells clients to close gives idle connections their whole grace', async () => {
+  const { server, sockets } = await slowSite()
+  const all = await sockets()
+  const looks = vi.spyOn(performance, 'now')
+  const ending = { isOver: false }
+  /** Waits without moving the clock, as `vi.waitUntil` does. */
+  const until = async (holds: () => boolean) => {
+    while (!holds() && !ending.isOver) await new Promise(setImmediate)
+    looks.mockClear()
+  }
+  const draining = server.connections.drain(30).finally(() => (ending.isOver = true))
+  vi.advanceTimersByTime(5000)
+  await until(() => server.connections.isDraining)
+  await until(() => looks.mock.calls.length >= 2)
+  vi.advanceTimersByTime(IDLE_GRACE_MS - 1)
+  await until(() => looks.mock.calls.length >= 2)
+  for (const [index, socket] of all.entries()) socket.write(named(index) + '\r\n')
+  expect((await Promise.all(all.map((socket) => text(socket)))).map(statusesOf)).toEqual(all.map(() => ['200']))
+  vi.advanceTimersByTime(5000) // for other connections, which are idle
   await draining
 })

@@ -70,7 +70,7 @@ function descriptorLimit(): number {
 /** From when the server listens no more until clients are told to close, for connections that are on their way. */
 const SETTLE_MS = 100
 /** How long an idle connection stays open while the server stops, to be told so by the response to a next request. */
-const IDLE_GRACE_MS = 300
+export const IDLE_GRACE_MS = 300
 /** How long a request that is still arriving may take while the server stops. */
 const ARRIVAL_GRACE_MS = 2000
 const POLL_MS = 20
@@ -297,11 +297,12 @@ export class Connections {
     for (const server of this.#servers) NetServer.prototype.close.call(server) // HTTP's own cuts idle connections
     if (this.#open.size > 0) await sleep(SETTLE_MS)
     this.#isDraining = true
+    const told = performance.now() // not the start: a busy process wakes up late, just after its last other responses
     while (this.#open.size > 0) {
       await nextTurn() // reads sockets: a request may have arrived while the process was paused
-      const passed = performance.now() - start
-      if (passed > seconds * 1000) break
-      if (passed > SETTLE_MS + IDLE_GRACE_MS) this.#closeIdle(passed > ARRIVAL_GRACE_MS)
+      const now = performance.now()
+      if (now - start > seconds * 1000) break
+      if (now - told > IDLE_GRACE_MS) this.#closeIdle(now - told > ARRIVAL_GRACE_MS)
       await sleep(POLL_MS)
     }
     for (const server of this.#servers) server.closeAllConnections()
