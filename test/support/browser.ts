@@ -64,11 +64,21 @@ interface VisitOptions extends BrowserContextOptions {
   script?: boolean
   /** Messages that the test expects. */
   expected?: RegExp
+  /** The time that ages on pages are counted to. */
+  now?: Date
 }
 
+/** Nine months after the time of the sites. Ages counted to the real time would become wider as it passes. */
+const NOW = new Date('2026-12-01T10:00:00.000Z')
+
 /** A browser window of its own. Console errors, violations of the policy, and failed requests fail the test. */
-export async function visit({ script = true, expected, ...options }: VisitOptions = {}): Promise<Visit> {
+export async function visit({ script = true, expected, now = NOW, ...options }: VisitOptions = {}): Promise<Visit> {
   const context = await (await (browser ??= launch())).newContext({ viewport: WIDE, locale: 'en', javaScriptEnabled: script, ...options }) // prettier-ignore
+  const begun = performance.timeOrigin + performance.now()
+  await context.addInitScript(
+    (passed) => Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + passed }),
+    now.getTime() - begun,
+  )
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE)
   const problems: string[] = []

@@ -14,6 +14,9 @@ import * as tags from '../../src/service/tags.js'
 import { NARROW, serveSite, visit, WIDE } from '../support/browser.js'
 import { makeGate } from '../support/gate.js'
 
+/** 59 minutes, 3 weeks and 11 months: the longest ages. */
+const AGES_MS = [59 / 1440, 26, 350].map((days) => days * 86_400_000)
+
 /** How many lines the text of each element has. */
 const linesOf = (page: Page, selector: string) =>
   page.locator(selector).evaluateAll((all) =>
@@ -95,11 +98,15 @@ it('the table of the team breaks no word of a status, and fits its window', asyn
     const { post } = await site.call(posts.create, { title: 'Export everything as CSV '.repeat(4), boardId: 'import-and-export-of-everything' }) // prettier-ignore
     await site.call(posts.update, { id: post.postId, roadmapId: roadmap.id, partial: true })
   }
-  for (const width of [1024, 1120, 1440]) {
-    const { page } = await visit({ viewport: { width, height: 800 }, locale: 'en' })
+  for (const [width, age] of [1024, 1120, 1440].flatMap((each) => AGES_MS.map((age) => [each, age] as const))) {
+    const { page } = await visit({
+      viewport: { width, height: 800 },
+      locale: 'en',
+      now: new Date(site.clock.now.getTime() + age),
+    })
     await page.context().addCookies([{ name: 'feedbackctl', value: token, url: site.url }])
     await page.goto(`${site.url}/dashboard/posts?sort=newest`)
-    expect([width, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([width, width])
+    expect([width, age, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([width, age, width])
     const broken = await page.locator('.rows .status bdi').evaluateAll((all) =>
       all.flatMap((each) => {
         const range = document.createRange()
@@ -113,7 +120,7 @@ it('the table of the team breaks no word of a status, and fits its window', asyn
         })
       }),
     )
-    expect([width, broken]).toEqual([width, []])
+    expect([width, age, broken]).toEqual([width, age, []])
   }
 })
 
