@@ -252,7 +252,7 @@ it.each([true, false])('texts are shown as they will look before they are sent; 
     await expect.poll(() => page.locator('.preview:visible em').innerText()).toBe('nice')
     expect(await page.locator('.preview:visible').count()).toBe(1)
     expect(page.url() === site.url + at, 'a script stays at the form').toBe(script || /edit|update/.test(at))
-    expect(await page.evaluate(() => document.activeElement?.className)).toBe('preview')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe('preview')
     expect(script ? await violationsOf(page) : []).toEqual([])
     expect(await form.locator(area).inputValue()).toBe(text)
     await form.locator('.buttons [type=submit]').first().click()

@@ -93,7 +93,9 @@ describe.each(engines)('a visitor on %s', (engine) => {
     }
     await expect.poll(() => page.innerText('h1')).toBe('Dark theme')
     expect(await page.innerText('.flash')).toBe('Your post is published.')
-    expect(await page.evaluate(() => document.activeElement?.className), 'a screen reader says it').toBe('flash')
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.className), { message: 'a screen reader says it' })
+      .toBe('flash')
     expect(await page.innerText('.prose em')).toBe('bright')
     expect(page.url()).toMatch(/\/posts\/dark-theme-\w+/)
 

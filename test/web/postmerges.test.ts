@@ -227,7 +227,7 @@ it('a key leads from the chosen rows to the post that stays, and words are looke
   expect(new URL(page.url()).pathname, 'nothing is chosen').toBe(HOME)
   for (const key of ['j', 'j', 'x', 'j', 'x', 'i']) await page.keyboard.press(key)
   await page.locator('h1:has-text("Merge 2 posts")').waitFor()
-  expect(await page.evaluate(() => document.activeElement?.getAttribute('value')), 'the oldest of those with as many votes').toBe('1') // prettier-ignore
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('value')), { message: 'the oldest of those with as many votes' }).toBe('1') // prettier-ignore
   const field = page.getByRole('combobox', { name: 'Another post' })
   const options = page.locator('[role=listbox] [role=option]')
   await field.pressSequentially('spread')

@@ -305,5 +305,5 @@ it('keys are for the current row where none is chosen, and words stay whole', as
   await page.click('.views summary')
   await page.keyboard.press('Escape')
   expect(await page.locator('.picks[open]').count()).toBe(0)
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('SUMMARY')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('SUMMARY')
 })

@@ -51,7 +51,7 @@ it.each(cases)(
     await signOut()
     await signIn()
     expect(await page.innerText('p[role=status]')).toBe('Now enter the code from your authenticator app.')
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('field-code')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('field-code')
     expect(await page.locator('#field-password').count(), 'the password is asked for once').toBe(0)
     expect(await page.title()).toBe('Sign in · Moonbase')
     await enter('000000')

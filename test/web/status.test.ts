@@ -71,7 +71,7 @@ it('a menu closes by Escape, and by a click elsewhere', async () => {
   await page.keyboard.press('Tab')
   await page.keyboard.press('Escape')
   expect(await isOpen()).toBe(false)
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('SUMMARY')
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('SUMMARY')
   await page.keyboard.press('Enter')
   expect(await isOpen()).toBe(true)
   await page.click('h2#comments')
