@@ -9,6 +9,12 @@ import { cleanup } from '../support/site.js'
 
 const LISTENING = /listening on (http:\S+?)"/
 
+/** Sends a second SIGHUP as soon as nothing listens for it. */
+const SECOND_SIGNAL = `
+  process.on('removeListener', (event) => {
+    if (event === 'SIGHUP' && process.listenerCount('SIGHUP') === 0) process.kill(process.pid, 'SIGHUP')
+  })`
+
 describe('a terminal that is closed', () => {
   it.each([
     ['serve', /listening on/],
@@ -17,6 +23,16 @@ describe('a terminal that is closed', () => {
   ])('ends %s with 129', async (args, ready) => {
     const screen = (await makeMachine('sqlite')).terminal(args)
     await screen.sees(ready)
+    screen.close()
+    expect(await screen.ended).toMatchObject({ code: 129 })
+  })
+
+  it.each(['serve', 'serve --workers 2'])('ends %s with 129 if a second signal comes at once', async (args) => {
+    const machine = await makeMachine('sqlite')
+    const preload = path.join(machine.folder, 'second.cjs')
+    writeFileSync(preload, SECOND_SIGNAL)
+    const screen = machine.terminal(args, { env: { NODE_OPTIONS: `--require ${preload}` } })
+    await screen.sees(args === 'serve' ? /listening on/ : /listening on[^]*listening on/)
     screen.close()
     expect(await screen.ended).toMatchObject({ code: 129 })
   })
