@@ -161,7 +161,7 @@ it('a server that was held up before it tells clients to close gives idle connec
   const all = await sockets()
   const looks = vi.spyOn(performance, 'now')
   const ending = { isOver: false }
-  /** Waits without moving the clock, as `vi.waitUntil` does. */
+  /** Waits without moving the clock, which `vi.waitUntil` moves. */
   const until = async (holds: () => boolean) => {
     while (!holds() && !ending.isOver) await new Promise(setImmediate)
     looks.mockClear()
