@@ -297,7 +297,7 @@ export class Connections {
     for (const server of this.#servers) NetServer.prototype.close.call(server) // HTTP's own cuts idle connections
     if (this.#open.size > 0) await sleep(SETTLE_MS)
     this.#isDraining = true
-    const told = performance.now() // not the start: a busy process wakes up late, just after its last other responses
+    const told = performance.now() // a busy process gets here late, and may have sent responses just before
     while (this.#open.size > 0) {
       await nextTurn() // reads sockets: a request may have arrived while the process was paused
       const now = performance.now()

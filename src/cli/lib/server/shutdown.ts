@@ -26,7 +26,7 @@ export async function untilStopped(
   const ofTerminal = ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const
   const ignored = ['SIGUSR2', ...(isWorker ? ofTerminal : hasTerminal() ? [] : (['SIGHUP'] as const))] as const
   for (const signal of ignored) ignore(signal)
-  // These stay: close-with-grace removes its listener before it adds the next, and a signal without any ends the process
+  // close-with-grace removes its listener before it adds the next. A signal in between would end the process.
   for (const signal of [...ofTerminal, 'SIGTERM'] as const) process.on(signal, () => {})
   const delay = (seconds + SHUTDOWN_GRACE) * 1000
   closeWithGrace(
