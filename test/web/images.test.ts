@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { expect, it } from 'vitest'
 import * as comments from '../../src/service/comments.js'
 import * as posts from '../../src/service/posts.js'
@@ -72,10 +73,10 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
   await signIn(visitor, site.url, `/posts/${post.slug}`)
   const { page } = visitor
   const field = page.locator('#field-body')
-  await field.fill('Like this')
-  // The script comes with the focus, and takes no image before
   const script = await page.locator('.comment-form [data-images]').getAttribute('data-script')
-  await page.evaluate(`import(${JSON.stringify(script)}).then(() => undefined)`)
+  const routes: Route[] = []
+  await page.route(`**${script}`, (route) => void routes.push(route))
+  await field.fill('Like this')
   const give = (kind: 'paste' | 'drop', bytes: Buffer, name: string) =>
     field.evaluate(
       (element, [type, base64, file]) => {
@@ -87,6 +88,13 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
       [kind, bytes.toString('base64'), name] as const,
     )
   const images = () => field.inputValue().then((text) => text.match(/!\[.*?\]\(.*?\)/g)?.map((each) => each.replace(/\(.+\)/, '(…)'))) // prettier-ignore
+  await expect.poll(() => routes.length).toBe(1) // the script comes with the focus
+  await give('paste', PNG, 'early.png')
+  await give('drop', PNG, 'second.png')
+  expect(await images()).toBeUndefined()
+  await routes[0]?.continue()
+  await expect.poll(images).toEqual(['![early](…)', '![second](…)'])
+  await field.fill('Like this')
   await give('paste', PNG, 'pasted.png')
   await expect.poll(images).toEqual(['![pasted](…)'])
   await give('drop', PNG, 'dropped.png')
@@ -101,6 +109,24 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
   await page.locator('.comment-form button.primary').last().click()
   await page.locator('.flash').waitFor()
   expect((await shown(visitor)).map((each) => each && each[0])).toEqual(['pasted', 'dropped', 'chosen'])
+})
+
+it('a reply takes images after the comments were refreshed', async () => {
+  const site = await serveSite('sqlite')
+  await site.owner()
+  const { post } = await site.call(posts.create, { title: 'Dark mode' })
+  await site.call(comments.create, { post_id: post.postId, body: 'Which one?' })
+  const visitor = await visit()
+  await signIn(visitor, site.url, `/posts/${post.slug}`)
+  const { page } = visitor
+  const reply = page.locator('.comment-form:has([name=parent_id])')
+  const script = await reply.locator('[data-images]').getAttribute('data-script')
+  await page.evaluate(`import(${JSON.stringify(script)}).then(() => undefined)`)
+  await reply.evaluate((form) => (form.dataset.old = 'yes'))
+  await page.evaluate(() => dispatchEvent(new StorageEvent('storage', { key: 'changed' })))
+  await page.locator('[data-old]').waitFor({ state: 'detached' })
+  await reply.locator('[name=images]').setInputFiles({ name: 'chosen.png', mimeType: 'image/png', buffer: PNG })
+  await expect.poll(() => reply.locator('textarea').inputValue()).toMatch(/^!\[chosen\]\(\/api/)
 })
 
 it('an image of a private board is shown to whoever may read it', async () => {

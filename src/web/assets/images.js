@@ -1,80 +1,80 @@
 // Images that are chosen, pasted or dropped while a text is written. Without this file a form sends them.
 
-for (const place of document.querySelectorAll('[data-images]')) {
-  const form = place.closest('form')
-  const field = form?.querySelector('textarea')
-  if (place instanceof HTMLElement && form && field) watch(place, form, field)
+/** Uploads that a form waits for. @type {WeakMap<HTMLFormElement, number>} */
+const uploads = new WeakMap()
+
+// On the document: a list of comments that is refreshed comes with forms of its own.
+document.addEventListener('change', ({ target }) => {
+  if (!(target instanceof HTMLInputElement) || target.type !== 'file' || !target.closest('[data-images]')) return
+  const parts = partsOf(target)
+  if (!parts) return
+  for (const file of imagesOf(target.files)) void send(parts, file)
+  target.value = '' // or the form would send them again
+})
+document.addEventListener('paste', (event) => take(event, event.clipboardData))
+document.addEventListener('drop', (event) => take(event, event.dataTransfer))
+document.addEventListener('submit', (event) => {
+  const parts = partsOf(event.target)
+  if (!parts || !uploads.get(parts.form)) return
+  event.preventDefault() // the text still has a mark in place of an image
+  say(parts.place, parts.place.dataset.busy ?? '')
+})
+
+/**
+ * @typedef {{ form: HTMLFormElement, place: HTMLElement, field: HTMLTextAreaElement }} Parts
+ * @param {EventTarget | null} target @returns {Parts | undefined}
+ */
+function partsOf(target) {
+  const form = target instanceof Element ? target.closest('form') : null
+  const [place, field] = [form?.querySelector('[data-images]'), form?.querySelector('textarea')]
+  return form && place instanceof HTMLElement && field ? { form, place, field } : undefined
 }
 
-/** @param {HTMLElement} place @param {HTMLFormElement} form @param {HTMLTextAreaElement} field */
-function watch(place, form, field) {
-  const chosen = place.querySelector('input[type=file]')
+/** @param {FileList | null | undefined} files */
+const imagesOf = (files) => Array.from(files ?? []).filter(({ type }) => type.startsWith('image/'))
+
+/** @param {Event} event @param {DataTransfer | null} data */
+function take(event, data) {
+  const [parts, files] = [partsOf(event.target), imagesOf(data?.files)]
+  if (!parts || parts.field !== event.target || files.length === 0 || event.defaultPrevented) return
+  event.preventDefault()
+  for (const file of files) void send(parts, file)
+}
+
+/** @param {Parts} parts @param {File} file */
+async function send({ form, place, field }, file) {
   const alt = place.querySelector('input[name=imageAlt]')
-  const problem = place.querySelector('[role=alert]')
-  let busy = 0
-
-  /** @param {File} file */
-  const send = async (file) => {
-    const mark = `![${place.dataset.busy ?? ''} ${file.name.replaceAll(/[[\]\\]/g, '')}]()`
-    insert(field, mark)
-    busy++
-    try {
-      const body = new FormData()
-      body.append('images', file)
-      if (alt instanceof HTMLInputElement) body.append('imageAlt', alt.value)
-      const response = await fetch(place.dataset.images ?? '', {
-        method: 'POST',
-        body,
-        headers: { accept: 'application/json' },
-      })
-      const answer = await response.json()
-      if (!response.ok) throw new Error(answer.message)
-      say('')
-      replace(field, mark, answer.markdown)
-      if (alt instanceof HTMLInputElement) alt.value = ''
-    } catch (error) {
-      replace(field, mark, '')
-      say(error instanceof Error ? error.message : String(error))
-    }
-    busy--
-  }
-
-  /** @param {string} text */
-  const say = (text) => {
-    if (!(problem instanceof HTMLElement)) return
-    problem.textContent = text
-    problem.hidden = text === ''
-    if (text !== '' && place instanceof HTMLDetailsElement) place.open = true
-  }
-
-  /** @param {FileList | undefined} files */
-  const imagesOf = (files) => Array.from(files ?? []).filter(({ type }) => type.startsWith('image/'))
-
-  if (chosen instanceof HTMLInputElement)
-    chosen.addEventListener('change', () => {
-      for (const file of imagesOf(chosen.files ?? undefined)) void send(file)
-      chosen.value = '' // or the form would send them again
+  const mark = `![${place.dataset.busy ?? ''} ${file.name.replaceAll(/[[\]\\]/g, '')}]()`
+  insert(field, mark)
+  uploads.set(form, (uploads.get(form) ?? 0) + 1)
+  try {
+    const body = new FormData()
+    body.append('images', file)
+    if (alt instanceof HTMLInputElement) body.append('imageAlt', alt.value)
+    const response = await fetch(place.dataset.images ?? '', {
+      method: 'POST',
+      body,
+      headers: { accept: 'application/json' },
     })
-  field.addEventListener('paste', (event) => {
-    const files = imagesOf(event.clipboardData?.files)
-    if (files.length === 0) return
-    event.preventDefault()
-    for (const file of files) void send(file)
-  })
-  field.addEventListener('dragover', (event) => {
-    if (event.dataTransfer?.types.includes('Files')) event.preventDefault()
-  })
-  field.addEventListener('drop', (event) => {
-    const files = imagesOf(event.dataTransfer?.files)
-    if (files.length === 0) return
-    event.preventDefault()
-    for (const file of files) void send(file)
-  })
-  form.addEventListener('submit', (event) => {
-    if (busy === 0) return
-    event.preventDefault() // the text still has a mark in place of an image
-    say(place.dataset.busy ?? '')
-  })
+    const answer = await response.json()
+    if (!response.ok) throw new Error(answer.message)
+    say(place, '')
+    replace(field, mark, answer.markdown)
+    if (alt instanceof HTMLInputElement) alt.value = ''
+  } catch (error) {
+    replace(field, mark, '')
+    say(place, error instanceof Error ? error.message : String(error))
+  }
+  uploads.set(form, (uploads.get(form) ?? 1) - 1)
+}
+
+/** @param {HTMLElement} place @param {string} text */
+function say(place, text) {
+  const problem = place.querySelector('[role=alert]')
+  if (!(problem instanceof HTMLElement)) return
+  problem.textContent = text
+  problem.hidden = text === ''
+  if (text !== '' && place instanceof HTMLDetailsElement) place.open = true
 }
 
 /** Inserts a paragraph where the cursor is. @param {HTMLTextAreaElement} field @param {string} text */

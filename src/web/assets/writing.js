@@ -151,3 +151,40 @@ function loadHelp(target) {
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
+
+// A browser takes a dropped file only where it is told to. Otherwise it leaves the page for it.
+document.addEventListener('dragover', (event) => {
+  if (imagesScript(event.target) && event.dataTransfer?.types.includes('Files')) event.preventDefault()
+})
+
+// An image that comes before its script waits for it.
+let isEarly = true
+/** One promise: what waits for a module goes on in no order. @type {Promise<unknown> | undefined} */
+let arrival
+document.addEventListener('paste', (event) => void hold(event, event.clipboardData))
+document.addEventListener('drop', (event) => void hold(event, event.dataTransfer))
+
+/** @param {EventTarget | null} target */
+function imagesScript(target) {
+  const form = target instanceof HTMLTextAreaElement ? target.form : null
+  const place = form?.querySelector('textarea') === target ? form?.querySelector('[data-images]') : null
+  return place instanceof HTMLElement ? place.dataset.script : undefined
+}
+
+/** @param {Event} event @param {DataTransfer | null} given */
+async function hold(event, given) {
+  const [{ target }, script] = [event, isEarly && imagesScript(event.target)]
+  const images = Array.from(given?.files ?? []).filter(({ type }) => type.startsWith('image/'))
+  if (!target || !script || images.length === 0) return
+  event.preventDefault()
+  const data = new DataTransfer() // what was given is empty after this event
+  for (const image of images) data.items.add(image)
+  try {
+    await (arrival ??= import(script))
+    isEarly = false
+    target.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }))
+  } catch {
+    arrival = undefined
+    tell(main?.dataset.unreachable)
+  }
+}
