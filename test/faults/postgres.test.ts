@@ -211,13 +211,16 @@ describe('PostgreSQL under writes', () => {
 
   it.for([true, false])('has a table locked, with database.prepare = %s', async (prepare, context) => {
     const load = await makeLoad({ timeout: 1, prepare })
-    const locking = new pg.Client({ connectionString: load.machine.databaseUrl })
-    await locking.connect()
-    cleanup(() => locking.end()) // also where the test fails: a server that stops would end the connection
+    const [locking, watching] = [1, 2].map(() => new pg.Client({ connectionString: load.machine.databaseUrl })) as [pg.Client, pg.Client] // prettier-ignore
+    for (const client of [locking, watching]) {
+      await client.connect()
+      cleanup(() => client.end()) // also where the test fails: a server that stops would end the connection
+    }
     await locking.query('begin; lock table posts in access exclusive mode')
-    // Of transactions: without prepared statements, the server itself ends the wait of other statements
+    // Of transactions: without prepared statements, the server itself ends the wait of other statements. The look is on a
+    // connection of its own, as a transaction sees the same pg_stat_activity throughout.
     const waiting = async () => {
-      const { rows } = await locking.query<{ statement: string }>(
+      const { rows } = await watching.query<{ statement: string }>(
         `select pid || ' since ' || query_start as statement from pg_stat_activity
          where datname = current_database() and wait_event_type = 'Lock' and xact_start < query_start`,
       )
