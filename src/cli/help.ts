@@ -12,7 +12,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ['7', 'some items were done, and some failed'],
   ['9', 'the check found problems'],
   ['78', 'serve cannot start with this configuration'],
-  ['129', 'the terminal of serve was closed (SIGHUP)'],
+  ['129', 'the terminal was closed (SIGHUP)'],
   ['130', 'interrupted (SIGINT)'],
   ['143', 'terminated (SIGTERM)'],
 ]

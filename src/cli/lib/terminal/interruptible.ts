@@ -13,8 +13,9 @@ const names = Object.keys(SIGNALS) as Signal[]
 
 /**
  * Ctrl-C ends long work at its next check, so that the work can remove unfinished files; `message` describes the result.
- * Work that waits for something else, such as a server, waits with `until`, which a signal also ends. A second signal
- * ends the process at once. `undo` removes the signal handlers.
+ * Work that waits for something else, such as a server, waits with `until`, which a signal also ends. A second Ctrl-C or
+ * SIGTERM ends the process at once. A second SIGHUP does not: a closed terminal sends it twice. `undo` removes the signal
+ * handlers.
  */
 export function interruptible(message: string | (() => string)): Interruption {
   let stopped: Signal | undefined
@@ -22,9 +23,10 @@ export function interruptible(message: string | (() => string)): Interruption {
   const waiting = new Set<() => void>()
   const stop = (signal: Signal) => {
     stopped = signal
+    if (signal !== 'SIGHUP') process.off(signal, stop)
     for (const wake of waiting) wake()
   }
-  for (const signal of names) process.once(signal, stop)
+  for (const signal of names) process.on(signal, stop)
   const check = () => {
     if (stopped === undefined) return
     const code = SIGNALS[stopped]
@@ -47,7 +49,7 @@ export function interruptible(message: string | (() => string)): Interruption {
       }
     },
     undo() {
-      for (const signal of names) process.off(signal, stop)
+      for (const signal of names) if (signal !== stopped) process.off(signal, stop)
     },
   }
 }
