@@ -3,22 +3,35 @@
 /** Uploads that a form waits for. @type {WeakMap<HTMLFormElement, number>} */
 const uploads = new WeakMap()
 
-// On the document: a list of comments that is refreshed comes with forms of its own.
+// On the document: a list of comments that is refreshed comes with forms of its own. What is pasted comes from writing.js.
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.type !== 'file' || !target.closest('[data-images]')) return
-  const parts = partsOf(target)
-  if (!parts) return
-  for (const file of imagesOf(target.files)) void send(parts, file)
+  add(target.form, imagesOf(target.files))
   target.value = '' // or the form would send them again
 })
-document.addEventListener('paste', (event) => take(event, event.clipboardData))
-document.addEventListener('drop', (event) => take(event, event.dataTransfer))
+document.addEventListener('dragover', (event) => {
+  const { target, dataTransfer } = event
+  if (partsOf(target)?.field === target && dataTransfer?.types.includes('Files')) event.preventDefault()
+})
+document.addEventListener('drop', (event) => {
+  const { target, dataTransfer } = event
+  const [parts, images] = [partsOf(target), imagesOf(dataTransfer?.files)]
+  if (parts?.field !== target || images.length === 0) return
+  event.preventDefault()
+  add(parts?.form, images)
+})
 document.addEventListener('submit', (event) => {
   const parts = partsOf(event.target)
   if (!parts || !uploads.get(parts.form)) return
   event.preventDefault() // the text still has a mark in place of an image
   say(parts.place, parts.place.dataset.busy ?? '')
 })
+
+/** Puts images into the text of a form. @param {HTMLFormElement | null | undefined} form @param {File[]} images */
+export function add(form, images) {
+  const parts = partsOf(form ?? null)
+  for (const image of images) if (parts) void send(parts, image)
+}
 
 /**
  * @typedef {{ form: HTMLFormElement, place: HTMLElement, field: HTMLTextAreaElement }} Parts
@@ -32,14 +45,6 @@ function partsOf(target) {
 
 /** @param {FileList | null | undefined} files */
 const imagesOf = (files) => Array.from(files ?? []).filter(({ type }) => type.startsWith('image/'))
-
-/** @param {Event} event @param {DataTransfer | null} data */
-function take(event, data) {
-  const [parts, files] = [partsOf(event.target), imagesOf(data?.files)]
-  if (!parts || parts.field !== event.target || files.length === 0 || event.defaultPrevented) return
-  event.preventDefault()
-  for (const file of files) void send(parts, file)
-}
 
 /** @param {Parts} parts @param {File} file */
 async function send({ form, place, field }, file) {

@@ -31,33 +31,6 @@ if (title instanceof HTMLInputElement && box instanceof HTMLElement) {
   })
 }
 
-// Boards by name, where a list cannot offer them all.
-const finder = document.querySelector('input[data-boards]')
-if (finder instanceof HTMLInputElement) {
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let timer
-  const find = async () => {
-    const text = finder.value.trim()
-    const [place, chosen] = [document.querySelector('#boards'), finder.form?.elements.namedItem('boardId')]
-    const address = new URL(finder.dataset.boards ?? '', location.href)
-    address.searchParams.set('boardQuery', text)
-    address.searchParams.set('board', chosen instanceof HTMLSelectElement ? chosen.value : '')
-    const found = (await pageOf(address).catch(() => null))?.querySelector('#boards')
-    if (!found || !place || finder.value.trim() !== text) return
-    place.replaceChildren(...Array.from(found.childNodes, (node) => document.importNode(node, true)))
-  }
-  finder.addEventListener('input', () => {
-    clearTimeout(timer)
-    timer = setTimeout(find, 300)
-  })
-  finder.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter') return
-    event.preventDefault() // it would send the post
-    clearTimeout(timer)
-    void find()
-  })
-}
-
 // The preview, without leaving the form.
 document.addEventListener('click', (event) => {
   const button = event.target instanceof Element ? event.target.closest('button[name=preview][value=text]') : null
@@ -96,6 +69,7 @@ if (/^(loggedOut|accountDeleted)$/.test(justDone ?? '')) {
   others?.setItem('left', String(performance.timeOrigin))
 } else if (writer && reader && writer !== reader) forget()
 if (reader) drafts?.setItem('writer', reader)
+document.querySelector('.to-logout')?.addEventListener('click', forget) // the next page may be left before its script runs
 addEventListener('storage', ({ key }) => {
   if (key === 'left') forget()
 })
@@ -135,56 +109,36 @@ function restoreDrafts(root) {
 if (main) restoreDrafts(document)
 for (const kind of ['submit', 'input'])
   document.addEventListener(kind, ({ target }) => {
-    const form = target instanceof Element ? target.closest(/** @type {'form'} */ (WRITTEN)) : null
-    if (!form) return
+    const form = formOf(target)
+    if (!form?.matches(WRITTEN)) return
     if (kind === 'submit') drafts?.setItem('sent', draftOf(form))
     else drafts?.setItem(draftOf(form), JSON.stringify(Object.fromEntries(new FormData(form))))
   })
 
 // What helps to write comes with scripts of its own, once somebody begins to write in a form that names them.
+/** @param {Element | null | undefined} part */
+const scriptOf = (part) => import(part?.getAttribute('data-script') ?? '')
+/** @param {EventTarget | null} target */
+const formOf = (target) => (target instanceof Element ? target.closest('form') : null)
+
 /** @param {EventTarget | null} target */
 function loadHelp(target) {
-  const form = target instanceof Element ? target.closest('form') : null
+  const form = formOf(target)
   const editor = form?.matches(WRITTEN) ? document.querySelector('a[data-script]') : null
   for (const part of [editor, ...(form?.querySelectorAll('[data-script]') ?? [])])
-    if (part instanceof HTMLElement) import(part.dataset.script ?? '').catch(() => undefined) // offline: every form works without
+    if (part) scriptOf(part).catch(() => undefined) // offline: every form works without
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
 
-// A browser takes a dropped file only where it is told to. Otherwise it leaves the page for it.
-document.addEventListener('dragover', (event) => {
-  if (imagesScript(event.target) && event.dataTransfer?.types.includes('Files')) event.preventDefault()
-})
-
-// An image that comes before its script waits for it.
-let isEarly = true
-/** One promise: what waits for a module goes on in no order. @type {Promise<unknown> | undefined} */
-let arrival
-document.addEventListener('paste', (event) => void hold(event, event.clipboardData))
-document.addEventListener('drop', (event) => void hold(event, event.dataTransfer))
-
-/** @param {EventTarget | null} target */
-function imagesScript(target) {
-  const form = target instanceof HTMLTextAreaElement ? target.form : null
-  const place = form?.querySelector('textarea') === target ? form?.querySelector('[data-images]') : null
-  return place instanceof HTMLElement ? place.dataset.script : undefined
-}
-
-/** @param {Event} event @param {DataTransfer | null} given */
-async function hold(event, given) {
-  const [{ target }, script] = [event, isEarly && imagesScript(event.target)]
-  const images = Array.from(given?.files ?? []).filter(({ type }) => type.startsWith('image/'))
-  if (!target || !script || images.length === 0) return
+// An image may be pasted before its script has come.
+document.addEventListener('paste', (event) => {
+  const form = formOf(event.target)
+  const place = form?.querySelector('[data-images]')
+  const images = Array.from(event.clipboardData?.files ?? []).filter(({ type }) => type.startsWith('image/'))
+  if (!place || images.length === 0) return
   event.preventDefault()
-  const data = new DataTransfer() // what was given is empty after this event
-  for (const image of images) data.items.add(image)
-  try {
-    await (arrival ??= import(script))
-    isEarly = false
-    target.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }))
-  } catch {
-    arrival = undefined
-    tell(main?.dataset.unreachable)
-  }
-}
+  scriptOf(place)
+    .then(({ add }) => add(form, images))
+    .catch(() => tell(main?.dataset.unreachable))
+})

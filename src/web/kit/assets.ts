@@ -55,6 +55,8 @@ export const mentionsScript = assetOf('mentions.js')
 export const imagesScript = assetOf('images.js')
 /** Loaded where somebody writes Markdown. */
 export const editorScript = assetOf('editor.js')
+/** Loaded by the form of a post where boards are found by name. */
+export const boardsScript = assetOf('boards.js')
 /** Loaded by the form that merges a post. */
 export const mergingScript = assetOf('merging.js')
 /** Loaded by the search page only. */
@@ -92,6 +94,7 @@ export const assets = new Map(
     script,
     mentionsScript,
     mergingScript,
+    boardsScript,
     imagesScript,
     editorScript,
     searchScript,

@@ -1,4 +1,5 @@
 import { areTooMany, FIRST, type Choices } from './lists.js'
+import { boardsScript } from '../kit/assets.js'
 import type { Fields, View } from '../kit/page.js'
 import { Choice } from './form.js'
 
@@ -59,6 +60,7 @@ export function BoardField({ view, boards, value }: { view: View; boards: Choice
             maxLength={200}
             aria-describedby="field-boardQuery-hint"
             data-boards={view.href(view.path)}
+            data-script={view.href(boardsScript.path)}
           />
           <button type="submit" class="button plain" name="find" value="yes" formnovalidate>
             {t('board.findSend')}
