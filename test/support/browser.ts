@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { launch } from './chromium.js'
+import { waitUntilLoaded } from './loaded.js'
 import { cleanup, makeSite, type Engine, type TestSite } from './site.js'
 
 /** One for all files of this process, with which it ends. */
@@ -15,27 +16,37 @@ export const NARROW = { width: 320, height: 640 }
 /** Milliseconds to wait for what must be on a page: so long that only the time of the test bounds it. */
 const PATIENCE = 50_000
 
-/** Milliseconds by which `test:steady` delays what a page loads, by Sec-Fetch-Dest. Documents are not delayed. */
-const LATE: Readonly<Record<string, number>> = { script: 1500, image: 1500, empty: 800, style: 200 }
+/**
+ * Milliseconds by which `test:steady` delays what a page loads, by Sec-Fetch-Dest. Documents are not delayed. Scripts are late
+ * on every page: no cache holds them.
+ */
+const LATE: Readonly<Record<string, number>> = { script: 250, image: 1500, empty: 800, style: 200 }
 
 /** A site that listens, at an address of its own. */
 export interface ServedSite extends TestSite {
   url: string
 }
 
-/** Serves a site on a port of loopback. `path` is that of `site.url`. */
+/**
+ * Serves a site on a port of loopback. `path` is that of `site.url`. With `isCached`, a test counts what a browser loads, and
+ * keeps its scripts also where they are late.
+ */
 export async function serveSite(
   engine: Engine,
-  options: Parameters<typeof makeSite>[1] & { path?: string } = {},
+  options: Parameters<typeof makeSite>[1] & { path?: string; isCached?: boolean } = {},
 ): Promise<ServedSite> {
-  const { path: below = '', ...rest } = options
+  const { path: below = '', isCached = false, ...rest } = options
   const { port, handle } = await takePort()
   const url = `http://localhost:${port}${below}`
   const site = await makeSite(engine, { siteUrl: url, ...rest })
   const taken = { host: '127.0.0.1', port, handle }
   const server = await site.server()
-  if (process.env.FEEDBACKCTL_TEST_LATE)
+  if (process.env.FEEDBACKCTL_TEST_LATE) {
     server.addHook('onRequest', async ({ headers }) => sleep(LATE[String(headers['sec-fetch-dest'])] ?? 0))
+    server.addHook('onSend', async ({ headers }, reply) => {
+      if (headers['sec-fetch-dest'] === 'script' && !isCached) reply.header('cache-control', 'no-store')
+    })
+  }
   await server.listen(taken)
   return { ...site, url }
 }
@@ -79,6 +90,7 @@ export async function visit({ script = true, expected, now = NOW, ...options }: 
     (passed) => Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + passed }),
     now.getTime() - begun,
   )
+  waitUntilLoaded(context)
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE)
   const problems: string[] = []

@@ -27,9 +27,7 @@ it('names are offered while an @ is typed, and chosen by keyboard or pointer', a
   await page.click('main form button[type=submit]')
   const field = page.locator('#field-body')
   const options = page.locator('[role=listbox] [role=option]')
-  await field.pressSequentially('Ask me@ev')
-  expect(await options.count()).toBe(0)
-  await field.pressSequentially(' or @ev')
+  await field.pressSequentially('Ask me@ev or @ev')
   await expect.poll(() => options.allInnerTexts()).toEqual(['Evan @evan', 'Eve Ng @eve_1'])
   // The styles come with the script, which a policy of the page could forbid
   expect(await page.locator('.people').evaluate((list) => getComputedStyle(list).position)).toBe('absolute')
@@ -40,6 +38,9 @@ it('names are offered while an @ is typed, and chosen by keyboard or pointer', a
   await field.press('Enter')
   expect(await field.inputValue()).toBe('Ask me@ev or @eve_1 ')
   expect(await options.count()).toBe(0)
+  await field.pressSequentially('me@ev') // the names are there by now
+  expect(await options.count(), 'an @ inside a word').toBe(0)
+  for (let key = 0; key < 5; key++) await field.press('Backspace')
   await field.pressSequentially('@b')
   await options.getByText('@bob').click()
   expect(await field.inputValue()).toBe('Ask me@ev or @eve_1 @bob ')

@@ -277,13 +277,16 @@ it('a phone shows the chosen tab, the name of the site, the facts of a post in t
     await page.locator('footer').waitFor()
     // The parser reaches the footer before the styles arrive; what stands without them says nothing.
     await page.waitForFunction(() => Array.from(document.querySelectorAll<HTMLLinkElement>('link[rel=stylesheet]')).every(({ sheet }) => sheet)) // prettier-ignore
-    const placed = () =>
-      page.locator('.facts *, .prose *, .tools *').evaluateAll((all) =>
-        all.map((each) => {
+    // Not by a locator, which waits until the page has loaded
+    const placed = async () => {
+      const found = await page.waitForFunction(() =>
+        Array.from(document.querySelectorAll('.facts *, .prose *, .tools *'), (each) => {
           const { left, top } = each.getBoundingClientRect()
           return [each.tagName, left, top]
         }),
       )
+      return found.jsonValue()
+    }
     const before = await placed()
     gate.open()
     await page.locator('time:has-text("ago")').first().waitFor()

@@ -24,7 +24,7 @@ const text = (words: number): string => Array.from({ length: words }, () => pick
 
 /** A board that people use: twenty of them, thirty posts, one of them discussed. */
 async function busySite() {
-  const site = await serveSite('sqlite')
+  const site = await serveSite('sqlite', { isCached: true })
   await site.owner()
   await site.call(settings.update, { accentColor: '7a2e8f', description: text(12) })
   for (let count = 0; count < 8; count++)
