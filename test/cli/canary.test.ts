@@ -71,6 +71,7 @@ it.each(engines)(
         env: { ...env, FEEDBACKCTL_LOG_LEVEL: 'trace' },
       })
       const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
+      if (workers === 2) await server.says(/listening on[^]*listening on/)
       const get = async (target: string, init?: RequestInit) =>
         told.push(await (await fetch(`${url}${target}`, init)).text())
       await get('/api/v1/openapi.json')

@@ -115,7 +115,7 @@ describe.each(engines)('the mail queue on %s', (engine) => {
     const answer = await run(`mail queue retry ${ids[0]} --json`)
     expect(JSON.parse(answer.stdout)).toMatchObject({ mailId: ids[0], state: 'waiting', attempts: 0 })
     await expect
-      .poll(() => listed(run, '--sent'), { timeout: 15_000 })
+      .poll(() => listed(run, '--sent'))
       .toMatchObject([
         { recipient: 'eve@example.org', state: 'failed' },
         { recipient: 'bob@example.org', state: 'sent', attempts: 1, lastError: null },

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { makeMachine, type Machine } from '../support/cli.js'
+import { freePort } from '../support/ports.js'
 import { engines } from '../support/site.js'
 
 /** Replaces values that differ from run to run. */
@@ -208,7 +209,8 @@ describe('feedbackctl events list --follow', () => {
   it('starts after a given event, and retries while a server is unreachable', async () => {
     const machine = await makeMachine('sqlite')
     await machine.setup()
-    const server = machine.start('serve')
+    const listen = `--listen 127.0.0.1:${await freePort()}` // it listens there again
+    const server = machine.start(`serve ${listen}`)
     const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
     await machine.run(`login --server ${url} --email ada@example.org --password-stdin`, {
       stdin: 'correct horse battery',
@@ -220,7 +222,7 @@ describe('feedbackctl events list --follow', () => {
     await server.stop()
     await following.says(/Retrying until it responds/)
     await machine.run('boards create Bugs')
-    await machine.start(`serve --listen ${new URL(url).host}`).says(/listening on/)
+    await machine.start(`serve ${listen}`).says(/listening on/)
     await expect.poll(() => following.output().stdout).toContain('"Bugs"')
     expect((await following.stop()).code).toBe(143)
   })

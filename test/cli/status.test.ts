@@ -21,7 +21,7 @@ describe.each(engines)('status on %s', (engine) => {
     const [, url = ''] = await server.says(/listening on (http:\S+?)"/)
     const state = async () => JSON.parse((await machine.run('status --json')).stdout) as Record<string, unknown>
     await expect
-      .poll(async () => (await state()).servers, { timeout: 20_000 })
+      .poll(async () => (await state()).servers)
       .toEqual([
         {
           url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),

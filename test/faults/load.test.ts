@@ -57,14 +57,17 @@ it(
       () => [`POST /posts/${anyPost()}/comments`, { body: 'A comment' }],
     ]
     const statuses = new Map<string, number>()
+    const durations: number[] = []
     const end = performance.now() + SECONDS * 1000
     const client = async () => {
       while (performance.now() < end) {
         const luck = share()
         const [line, body] = luck < 0.005 ? SIGN_IN : oneOf(luck < 0.2 ? writes : reads, share())()
+        const began = performance.now()
         const { status } = await send(line, body).catch(() => ({ status: 'no response' }))
         const outcome = `${status} ${line.replace(/[\da-f-]{36}/, ':id')}`
         statuses.set(outcome, (statuses.get(outcome) ?? 0) + 1)
+        durations.push(performance.now() - began)
         await sleep(PAUSE * 2 * share())
       }
     }
@@ -98,13 +101,17 @@ it(
     expect(latencies.length).toBeGreaterThan(SECONDS * 5)
     expect(last).toBeLessThan(second * amount(2, 1.1))
     expect(last / 1024, 'MiB, of which Node itself needs 50').toBeLessThan(amount(Infinity, 140))
-    expect(slow).toBeLessThanOrEqual(slowReference + latencies.length * amount(0.5, 0.001))
+    // There the machine itself delays most: what answers at once takes no longer than what has work to do
+    expect(middleOf(latencies)).toBeLessThan(2 * middleOf(durations))
+    expect(slow).toBeLessThanOrEqual(slowReference + latencies.length * amount(Infinity, 0.001))
     expect(longest).toBeLessThan(amount(Infinity, 250))
   },
   (SECONDS + 60) * 1000,
 )
 
 const oneOf = <T>(list: T[], share: number): T => list[Math.floor(share * list.length)] as T
+
+const middleOf = (all: number[]): number => all.toSorted((one, other) => one - other)[all.length >> 1] ?? NaN
 
 const quarterOf = (samples: number[], number: number): number => {
   const part = samples.slice((samples.length * number) / 4, (samples.length * (number + 1)) / 4)
@@ -137,8 +144,9 @@ const [latencies, reference] = [[], []]
 const ask = (url, times) => {
   const since = performance.now()
   const note = () => times.push(performance.now() - since)
-  get(url, { agent }, (response) => response.resume().on('end', note)).on('error', () => times.push(Infinity))
+  get(url, { agent }, (response) => response.resume().on('end', note)).on('error', () => isOver || times.push(1e9)) // JSON has no Infinity
 }
+let isOver = false
 const bare = createServer((request, response) => response.end()).listen(0, '127.0.0.1')
 const asking = setInterval(() => {
   ask(url, latencies)
@@ -146,6 +154,7 @@ const asking = setInterval(() => {
 }, 10)
 setTimeout(() => {
   clearInterval(asking)
+  isOver = true
   agent.destroy()
   bare.close()
   console.log(JSON.stringify({ latencies, reference }))

@@ -21,7 +21,7 @@ const TOGETHER = 5
 
 it.for(engines)(
   'one of two servers is killed while they tell followers: each is told once of each post, on %s',
-  { timeout: amount(60_000, 40 * 60_000) },
+  { timeout: amount(240_000, 40 * 60_000) },
   async (engine, context) => {
     const { host, servers, start, db, ship } = await twoServers(engine)
     const share = random()
@@ -48,7 +48,7 @@ it.for(engines)(
     const waiting = async () =>
       (await db.selectFrom('notifications').select('eventId').where('mailAt', 'is not', null).execute()).length +
       (await db.selectFrom('deliveries').select('deliveryId').where('dueAt', 'is not', null).execute()).length
-    await expect.poll(waiting, { timeout: amount(30_000, 300_000) }).toBe(0)
+    await expect.poll(waiting, { timeout: amount(100_000, 300_000) }).toBe(0)
     for (const { server } of servers) await server.stop()
 
     const mails = groupedBy(host.received, ({ text }) => /^Message-ID: (.*)$/m.exec(text)?.[1] ?? '')

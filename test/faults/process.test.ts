@@ -81,7 +81,7 @@ describe('serve --workers 2', () => {
   it('replaces a worker that was killed while it started, and says so', async () => {
     const server = (await makeMachine('sqlite')).start('serve --workers 2')
     const { pid = 0 } = server.child
-    await expect.poll(() => childrenOf(pid).length, { interval: 1 }).toBe(1)
+    await expect.poll(() => childrenOf(pid).length, { interval: 1 }).toBeGreaterThan(0)
     process.kill(childrenOf(pid)[0] ?? 0, 'SIGKILL')
     await server.says(/"reason":"SIGKILL".*"msg":"a worker exited and is restarted"/)
     await server.says(LISTENING)

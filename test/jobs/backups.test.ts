@@ -59,12 +59,12 @@ describe.each(engines)('backups on a schedule on %s', (engine) => {
     writeFileSync(dir, 'not a folder')
     const server = machine.start('serve', { env: { FEEDBACKCTL_BACKUP_EVERY: '1s', FEEDBACKCTL_BACKUP_DIR: `${dir}/backups` } }) // prettier-ignore
     await server.says(/"code":"BACKUP_FAILED"[^\n]*the backup failed, and will be tried again: Cannot write \S+/)
-    const failed = await json(machine, 'status')
-    expect(failed.backups).toEqual({ madeAt: null, failedAt: expect.stringMatching(/^\d{4}-/), error: expect.stringContaining('Cannot write') }) // prettier-ignore
+    const shown = async () => (await json(machine, 'status')).backups // written after the line of the log
+    await expect.poll(shown).toEqual({ madeAt: null, failedAt: expect.stringMatching(/^\d{4}-/), error: expect.stringContaining('Cannot write') }) // prettier-ignore
     expect((await machine.terminal('status', { columns: 300, env: { NO_COLOR: '1' } }).ended).text).toMatch(/^FAILED +the backup, just now: Cannot write /m) // prettier-ignore
     rmSync(dir)
     await server.says(/made a backup/)
-    expect((await json(machine, 'status')).backups).toMatchObject({ failedAt: null, error: null })
+    await expect.poll(shown).toMatchObject({ failedAt: null, error: null })
     await server.stop()
   })
 })

@@ -145,11 +145,11 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     const count = async () => (await site.db.selectFrom('users').select('userId').execute()).length
     const { runId } = (await send('')).body.run
     cancelled = async () => {
-      await vi.waitUntil(async () => (await shown()).done.some(({ type, done }: { type: string; done: number }) => type === 'person' && done > 0), { timeout: 30_000 }) // prettier-ignore
+      await vi.waitUntil(async () => (await shown()).done.some(({ type, done }: { type: string; done: number }) => type === 'person' && done > 0), { timeout: 50_000 }) // prettier-ignore
       expect(await cancel(runId)).toMatchObject({ status: 202, body: { run: { state: 'running', isCancelled: true } } })
       const { seenAt } = await site.db.selectFrom('import_runs').select('seenAt').executeTakeFirstOrThrow()
       later(site, 1)
-      await vi.waitUntil(async () => (await site.db.selectFrom('import_runs').select('seenAt').executeTakeFirstOrThrow()).seenAt !== seenAt, { timeout: 30_000 }) // prettier-ignore
+      await vi.waitUntil(async () => (await site.db.selectFrom('import_runs').select('seenAt').executeTakeFirstOrThrow()).seenAt !== seenAt, { timeout: 50_000 }) // prettier-ignore
     }
     await server()
     expect(await shown()).toMatchObject({ state: 'cancelled', isCancelled: true, error: null, refused: 1 })
@@ -187,7 +187,7 @@ describe.each(engines)('imports in the background on %s', (engine) => {
     }
     const { site, send, cancel, shown } = await siteWith(engine, silent)
     const server = serverOf(site, silent)
-    const begun = (times: number) => vi.waitUntil(() => reading === times, { timeout: 30_000 })
+    const begun = (times: number) => vi.waitUntil(() => reading === times, { timeout: 50_000 })
     const { runId } = (await send('')).body.run
     const working = server()
     await begun(1)
