@@ -381,7 +381,7 @@ it('the connection of the cache fails alone: nobody gets what was cached before'
     return ((await response.json()) as { user: { name: string } }).user.name
   }
   for (let time = 0; time < 3; time++) expect(await name()).toBe('Ada')
-  // Of connections for requests and jobs there are enough: from now on the server gets no other
+  // Opens enough connections for requests and jobs, as the server gets no more after this
   await Promise.all(Array.from({ length: 20 }, name))
   await asAdmin(
     machine.databaseUrl,

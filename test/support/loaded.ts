@@ -1,6 +1,6 @@
 import type { BrowserContext } from 'playwright-core'
 
-// The text of a page is there before its scripts run. A person begins a moment later; a test would be at once. So everything
+// The text of a page is there before its scripts run. A person takes a moment to begin; a test does not. So everything
 // that a test reads, clicks or types waits until the page has loaded, and nobody who writes a test can forget to.
 
 /** Methods of a frame, to which those of pages and most of locators lead. */

@@ -1,4 +1,4 @@
-// Boards by name, where a list cannot offer them all. Without this file the form is sent to find them.
+// Finds boards by name where the list is too long to show all. Without this script, the form sends the search.
 
 const finder = document.querySelector('input[data-boards]')
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -33,5 +33,5 @@ if (finder instanceof HTMLInputElement) {
     void find(finder)
   })
   const asked = finder.form?.elements.namedItem('boardAsked')
-  if (asked instanceof HTMLInputElement && asked.value !== finder.value.trim()) void find(finder) // typed before it came
+  if (asked instanceof HTMLInputElement && asked.value !== finder.value.trim()) void find(finder) // typed before this script loaded
 }

@@ -3,7 +3,7 @@
 /** Uploads that a form waits for. @type {WeakMap<HTMLFormElement, number>} */
 const uploads = new WeakMap()
 
-// On the document: a list of comments that is refreshed comes with forms of its own. What is pasted comes from writing.js.
+// Listens on the document, because refreshed comments bring new forms. What is pasted comes from writing.js.
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.type !== 'file' || !target.closest('[data-images]')) return
   add(target.form, imagesOf(target.files))

@@ -115,30 +115,30 @@ for (const kind of ['submit', 'input'])
     else drafts?.setItem(draftOf(form), JSON.stringify(Object.fromEntries(new FormData(form))))
   })
 
-// What helps to write comes with scripts of its own, once somebody begins to write in a form that names them.
-/** @param {Element | null | undefined} part */
-const scriptOf = (part) => import(part?.getAttribute('data-script') ?? '')
+/** @param {Element} part */
+const loadScript = (part) => import(part.getAttribute('data-script') ?? '')
 /** @param {EventTarget | null} target */
 const formOf = (target) => (target instanceof Element ? target.closest('form') : null)
 
+// What helps to write comes with scripts of its own, once somebody begins to write in a form that names them.
 /** @param {EventTarget | null} target */
 function loadHelp(target) {
   const form = formOf(target)
   const editor = form?.matches(WRITTEN) ? document.querySelector('a[data-script]') : null
   for (const part of [editor, ...(form?.querySelectorAll('[data-script]') ?? [])])
-    if (part) scriptOf(part).catch(() => undefined) // offline: every form works without
+    if (part) loadScript(part).catch(() => undefined) // offline: every form works without
 }
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
 
-// An image may be pasted before its script has come.
+// An image may be pasted before the script for images has loaded.
 document.addEventListener('paste', (event) => {
   const form = formOf(event.target)
   const place = form?.querySelector('[data-images]')
   const images = Array.from(event.clipboardData?.files ?? []).filter(({ type }) => type.startsWith('image/'))
   if (!place || images.length === 0) return
   event.preventDefault()
-  scriptOf(place)
+  loadScript(place)
     .then(({ add }) => add(form, images))
     .catch(() => tell(main?.dataset.unreachable))
 })
