@@ -88,8 +88,8 @@ interface Listening {
   traffic?: Traffic | undefined
 }
 
-/** Milliseconds that starting or stopping waits for an unresponsive database or for sealing many events. */
-const ANSWER_WITHIN_MS = 1000
+/** Milliseconds that starting or stopping waits for a slow database or for sealing many events, below `SHUTDOWN_GRACE`. */
+const ANSWER_WITHIN_MS = 3000
 
 /** Serves HTTP and runs the jobs until `stop`. The caller closes the database. */
 export async function startDaemon(
