@@ -90,7 +90,7 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
   const images = () => field.inputValue().then((text) => text.match(/!\[.*?\]\(.*?\)/g)?.map((each) => each.replace(/\(.+\)/, '(…)'))) // prettier-ignore
   await expect.poll(() => routes.length).toBe(1) // the script comes with the focus
   await give('paste', PNG, 'early.png')
-  await give('paste', PNG, 'second.png')
+  await give('drop', PNG, 'second.png')
   expect(await images()).toBeUndefined()
   await routes[0]?.continue()
   await expect.poll(async () => (await images())?.toSorted()).toEqual(['![early](…)', '![second](…)']) // in any order

@@ -3,22 +3,11 @@
 /** Uploads that a form waits for. @type {WeakMap<HTMLFormElement, number>} */
 const uploads = new WeakMap()
 
-// Listens on the document, because refreshed comments bring new forms. What is pasted comes from writing.js.
+// Listens on the document, because refreshed comments bring new forms. What is pasted or dropped comes from writing.js.
 document.addEventListener('change', ({ target }) => {
   if (!(target instanceof HTMLInputElement) || target.type !== 'file' || !target.closest('[data-images]')) return
-  add(target.form, imagesOf(target.files))
+  add(target.form, Array.from(target.files ?? []))
   target.value = '' // or the form would send them again
-})
-document.addEventListener('dragover', (event) => {
-  const { target, dataTransfer } = event
-  if (partsOf(target)?.field === target && dataTransfer?.types.includes('Files')) event.preventDefault()
-})
-document.addEventListener('drop', (event) => {
-  const { target, dataTransfer } = event
-  const [parts, images] = [partsOf(target), imagesOf(dataTransfer?.files)]
-  if (parts?.field !== target || images.length === 0) return
-  event.preventDefault()
-  add(parts?.form, images)
 })
 document.addEventListener('submit', (event) => {
   const parts = partsOf(event.target)
@@ -42,9 +31,6 @@ function partsOf(target) {
   const [place, field] = [form?.querySelector('[data-images]'), form?.querySelector('textarea')]
   return form && place instanceof HTMLElement && field ? { form, place, field } : undefined
 }
-
-/** @param {FileList | null | undefined} files */
-const imagesOf = (files) => Array.from(files ?? []).filter(({ type }) => type.startsWith('image/'))
 
 /** @param {Parts} parts @param {File} file */
 async function send({ form, place, field }, file) {

@@ -131,14 +131,20 @@ function loadHelp(target) {
 for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
 
-// An image may be pasted before the script for images has loaded.
-document.addEventListener('paste', (event) => {
-  const form = formOf(event.target)
-  const place = form?.querySelector('[data-images]')
-  const images = Array.from(event.clipboardData?.files ?? []).filter(({ type }) => type.startsWith('image/'))
-  if (!place || images.length === 0) return
-  event.preventDefault()
-  loadScript(place)
-    .then(({ add }) => add(form, images))
-    .catch(() => tell(main?.dataset.unreachable))
+// An image may be pasted or dropped before the script for images has loaded.
+document.addEventListener('dragover', (event) => {
+  const takesImages = formOf(event.target)?.querySelector('[data-images]')
+  if (takesImages && event.dataTransfer?.types.includes('Files')) event.preventDefault()
 })
+for (const kind of /** @type {const} */ (['paste', 'drop']))
+  document.addEventListener(kind, (event) => {
+    const form = formOf(event.target)
+    const place = form?.querySelector('[data-images]')
+    const given = 'dataTransfer' in event ? event.dataTransfer : event.clipboardData
+    const images = Array.from(given?.files ?? []).filter(({ type }) => type.startsWith('image/'))
+    if (!place || images.length === 0) return
+    event.preventDefault()
+    loadScript(place)
+      .then(({ add }) => add(form, images))
+      .catch(() => tell(main?.dataset.unreachable))
+  })
