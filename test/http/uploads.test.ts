@@ -192,7 +192,7 @@ it('receives nothing while its body is not taken', async () => {
 it('gives up a body that stops arriving, and one whose connection ends', async () => {
   const site = await makeSite('sqlite', {
     extra: [answering(chunksOf)],
-    limits: { arriving: 200, headers: 100, request: 100, check: 20 },
+    limits: { arriving: 1000, headers: 500, request: 500, check: 20 },
   })
   const port = await listening(site)
   const silent = sending(port)

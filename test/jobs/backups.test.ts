@@ -32,7 +32,7 @@ describe.each(engines)('backups on a schedule on %s', (engine) => {
     const often = await serve('', '1s')
     await often.says(/removed old backups[^]*removed old backups/)
     await often.stop()
-    expect(backupsIn(folder)).toHaveLength(2)
+    expect([2, 3], 'a stop may come before the last removal').toContain(backupsIn(folder).length) // of at least four
     for (const name of backupsIn(folder)) expect(await machine.run(`backup verify ${folder}/${name}`)).toMatchObject({ code: 0 }) // prettier-ignore
   })
 
