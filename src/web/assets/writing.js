@@ -75,7 +75,7 @@ addEventListener('storage', ({ key }) => {
 })
 
 const sent = drafts?.getItem('sent')
-if (sent && /^(postedHeld|posted|saved|commentedHeld|commented|noted)\b/.test(justDone ?? '')) drafts?.removeItem(sent)
+if (sent && /^((posted|commented)(Held)?|saved|noted)\b/.test(justDone ?? '')) drafts?.removeItem(sent)
 const WRITTEN = 'form.post-form, form.comment-form'
 
 /** @param {HTMLFormElement} form */
@@ -93,17 +93,20 @@ function restoreDrafts(root) {
     const isOther =
       named instanceof HTMLInputElement && named.defaultValue !== '' && named.defaultValue !== stored.title
     const kept = isOther ? {} : stored
-    for (const field of form.querySelectorAll('input[name=title], textarea'))
-      if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement)
-        if (field.value === field.defaultValue && kept[field.name] && kept[field.name] !== field.value) {
-          field.value = kept[field.name]
-          const version = form.querySelector('input[name=ifUpdatedAt]')
-          if (version instanceof HTMLInputElement && kept.ifUpdatedAt) version.value = kept.ifUpdatedAt // of its text
-          field.closest('details')?.setAttribute('open', '')
-        }
+    /** @type {NodeListOf<HTMLInputElement | HTMLTextAreaElement>} */
+    const fields = form.querySelectorAll('input[name=title], textarea')
+    for (const field of fields)
+      if (field.value === field.defaultValue && kept[field.name] && kept[field.name] !== field.value) {
+        field.value = kept[field.name]
+        /** @type {HTMLInputElement | null} */
+        const version = form.querySelector('input[name=ifUpdatedAt]')
+        if (version && kept.ifUpdatedAt) version.value = kept.ifUpdatedAt // of its text
+        field.closest('details')?.setAttribute('open', '')
+      }
     // What was meant for the team must not become public.
+    /** @type {HTMLInputElement | null} */
     const internal = form.querySelector('input[name=is_internal]')
-    if (internal instanceof HTMLInputElement && kept.is_internal) internal.checked = true
+    if (internal && kept.is_internal) internal.checked = true
   }
 }
 if (main) restoreDrafts(document)
@@ -128,23 +131,20 @@ function loadHelp(target) {
   for (const part of [editor, ...(form?.querySelectorAll('[data-script]') ?? [])])
     if (part) loadScript(part).catch(() => undefined) // offline: every form works without
 }
-for (const kind of ['focusin', 'dragenter']) document.addEventListener(kind, ({ target }) => loadHelp(target))
+document.addEventListener('focusin', ({ target }) => loadHelp(target))
 loadHelp(document.activeElement)
 
-// An image may be pasted or dropped before the script for images has loaded.
-document.addEventListener('dragover', (event) => {
-  const takesImages = formOf(event.target)?.querySelector('[data-images]')
-  if (takesImages && event.dataTransfer?.types.includes('Files')) event.preventDefault()
-})
-for (const kind of /** @type {const} */ (['paste', 'drop']))
+// A file may be pasted or dropped before the script for images has loaded.
+for (const kind of /** @type {const} */ (['dragover', 'paste', 'drop']))
   document.addEventListener(kind, (event) => {
     const form = formOf(event.target)
     const place = form?.querySelector('[data-images]')
     const given = 'dataTransfer' in event ? event.dataTransfer : event.clipboardData
-    const images = Array.from(given?.files ?? []).filter(({ type }) => type.startsWith('image/'))
-    if (!place || images.length === 0) return
+    const files = Array.from(given?.files ?? []) // none before they are dropped
+    if (!place || !given?.types.includes('Files')) return
     event.preventDefault()
-    loadScript(place)
-      .then(({ add }) => add(form, images))
-      .catch(() => tell(main?.dataset.unreachable))
+    if (files.length > 0)
+      loadScript(place)
+        .then(({ add }) => add(form, files))
+        .catch(() => tell(main?.dataset.unreachable))
   })
