@@ -77,15 +77,15 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
   const routes: Route[] = []
   await page.route(`**${script}`, (route) => void routes.push(route))
   await field.fill('Like this')
-  const give = (kind: 'paste' | 'drop', bytes: Buffer, name: string) =>
+  const give = (kind: 'paste' | 'drop', bytes: Buffer, name: string, mime = 'image/png') =>
     field.evaluate(
-      (element, [type, base64, file]) => {
+      (element, [type, base64, file, media]) => {
         const data = new DataTransfer()
-        data.items.add(new File([Uint8Array.from(atob(base64), (each) => each.charCodeAt(0))], file, { type: 'image/png' })) // prettier-ignore
+        data.items.add(new File([Uint8Array.from(atob(base64), (each) => each.charCodeAt(0))], file, { type: media })) // prettier-ignore
         const init = { bubbles: true, cancelable: true }
         element.dispatchEvent(type === 'paste' ? new ClipboardEvent('paste', { ...init, clipboardData: data }) : new DragEvent('drop', { ...init, dataTransfer: data })) // prettier-ignore
       },
-      [kind, bytes.toString('base64'), name] as const,
+      [kind, bytes.toString('base64'), name, mime] as const,
     )
   const images = () => field.inputValue().then((text) => text.match(/!\[.*?\]\(.*?\)/g)?.map((each) => each.replace(/\(.+\)/, '(…)'))) // prettier-ignore
   await expect.poll(() => routes.length).toBe(1) // the script comes with the focus
@@ -103,9 +103,14 @@ it('images are sent at once where they are chosen, pasted or dropped', async () 
   await page.setInputFiles('.comment-form [name=images]', { name: 'chosen.png', mimeType: 'image/png', buffer: PNG })
   await expect.poll(images).toEqual(['![pasted](…)', '![dropped](…)', '![chosen](…)'])
   expect(await field.inputValue()).toMatch(/^Like this\n\n!\[pasted/)
-  await give('paste', Buffer.from('no image'), 'broken.png')
-  await page.locator('.images [role=alert]').waitFor()
-  expect(await images()).toHaveLength(3)
+  for (const [kind, name, mime] of [
+    ['drop', 'terms.pdf', 'application/pdf'],
+    ['paste', 'broken.png', 'image/png'],
+  ] as const) {
+    await Promise.all([page.waitForResponse((response) => response.status() >= 400), give(kind, Buffer.from('no image'), name, mime)]) // prettier-ignore
+    await expect.poll(images).toHaveLength(3)
+    expect(await page.innerText('.images [role=alert]')).toMatch(/image/i)
+  }
   await page.locator('.comment-form button.primary').last().click()
   await page.locator('.flash').waitFor()
   expect((await shown(visitor)).map((each) => each && each[0])).toEqual(['pasted', 'dropped', 'chosen'])
